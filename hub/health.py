@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from catalog.inbox_queries import measure_fold_lag
 from hub.local.database import count_pending_migrations
-from hub.local.supervision.ballast import is_released, is_reserve_taken
+from hub.local.supervision.ballast import empty_when_full, is_released, is_reserve_taken
 from wire.errors import Unavailable
 from wire.http.failure_middleware import render_failure
 
@@ -123,6 +123,8 @@ class FullDiskMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         is_stored = request.method == "POST" and request.path.startswith("/api/") and not settings.DATABASE_URL
-        if is_stored and is_reserve_taken(settings.HUB_DATA_DIR):
-            return render_failure(request, Unavailable(DISK_IS_FULL))
+        if is_stored:
+            empty_when_full(settings.HUB_DATA_DIR)
+            if is_reserve_taken(settings.HUB_DATA_DIR):
+                return render_failure(request, Unavailable(DISK_IS_FULL))
         return self.get_response(request)

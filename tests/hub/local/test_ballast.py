@@ -89,6 +89,19 @@ def test_what_machines_send_does_not_take_the_last_space(api, settings, tmp_path
     assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200
 
 
+@pytest.mark.django_db
+def test_a_report_on_a_full_disk_empties_the_ballast_and_does_not_wait_for_the_supervisor(
+    api, settings, tmp_path, monkeypatch
+):
+    """In the second until the supervisor looks again, a quick client could fill what is left."""
+    settings.HUB_DATA_DIR = tmp_path
+    ballast = tmp_path / "ballast"
+    ballast.write_bytes(bytes(1000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, FULL_BYTES + 999 - ballast.stat().st_size))
+    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200
+    assert is_released(tmp_path)
+
+
 @pytest.mark.xdist_group("whole hub")
 def test_a_hub_that_fills_its_disk_itself_goes_on_answering(small_disk):
     with running_hub(small_disk) as hub:
