@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 
 from celery.signals import worker_init, worker_shutting_down
 from django.db import connections
@@ -28,13 +27,13 @@ class Sender:
         self._free = threading.Semaphore(THREADS)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="alerts")
 
-    def send_due(self, *, now: datetime) -> int:
+    def send_due(self) -> int:
         """Start a delivery to each due target while threads are free, and return how many were started."""
         count = 0
         while self._free.acquire(blocking=False):
             claim = None
             try:
-                claim = claim_target(now=now)
+                claim = claim_target(now=timezone.now())
             finally:  # also after a failure: each thread that stays taken is lost until the worker is restarted
                 if claim is None:
                     self._free.release()
@@ -72,7 +71,7 @@ def send_forever(sender: Sender) -> None:
     while True:
         time.sleep(SEND_EVERY_SECONDS)
         try:
-            sender.send_due(now=timezone.now())
+            sender.send_due()
         except Exception:  # of any kind: if this thread ended, no alert would be delivered
             log.exception("alerts could not be sent; the next try is in %s s", PAUSE_SECONDS)
             connections.close_all()

@@ -323,7 +323,7 @@ def test_the_worker_s_threads_deliver(workspace, receiver):
         queue(workspace, target)
     sender = Sender()
     for _ in range(100):
-        sender.send_due(now=NOW + MINUTE)
+        sender.send_due()
         if not Delivery.objects.filter(state="waiting").exists():
             break
         threading.Event().wait(0.1)
@@ -337,7 +337,7 @@ def test_a_target_gets_many_deliveries_without_a_pause_between_them(workspace, r
     target, _ = make_target(workspace, receiver.url)
     expected = [str(delivery.message_id) for delivery in queue(workspace, target, 5)]
     sender = Sender()
-    assert sender.send_due(now=NOW + MINUTE) == 1
+    assert sender.send_due() == 1
     sender._pool.shutdown()
     assert read_ids(receiver) == expected
 
@@ -348,7 +348,7 @@ def test_a_worker_that_stops_ends_the_delivery_that_has_begun_and_leaves_the_oth
     first, *_ = queue(workspace, target, 5)
     sender = Sender()
     sender.stop()
-    assert sender.send_due(now=NOW + MINUTE) == 1
+    assert sender.send_due() == 1
     sender._pool.shutdown()
     assert read_ids(receiver) == [str(first.message_id)]
 
@@ -366,8 +366,8 @@ def test_the_sender_goes_on_after_the_database_was_away(workspace, receiver, mon
         outage.setattr(alert_sender, "claim_target", fail)
         for _ in range(alert_sender.THREADS):
             with pytest.raises(OperationalError):
-                sender.send_due(now=NOW + MINUTE)
-    assert sender.send_due(now=NOW + MINUTE) == 1
+                sender.send_due()
+    assert sender.send_due() == 1
     sender._pool.shutdown()
     assert len(receiver.requests) == 1
 
