@@ -269,6 +269,7 @@ class Callers:
         for role in Membership.ROLES:
             self.people[role] = self._sign_in(workspace, role)
         self.people["admin of another workspace"] = self._sign_in(other.workspace, ADMIN)
+        self.queries = self._find_queries()
 
     def _sign_in(self, workspace: Any = None, role: str = "", **facts: Any) -> Client:
         user = get_user_model().objects.create_user(f"person-{uuid.uuid4()}", **facts)
@@ -277,6 +278,19 @@ class Callers:
         client = Client(raise_request_exception=False)
         client.force_login(user)
         return client
+
+    def _find_queries(self) -> Mapping[str, str]:
+        """Return the query of each page that shows one thing, by the name of the page. Each thing exists."""
+        rejection = Rejection.objects.get(environment__workspace=self.own.workspace)
+        return {
+            "operation": "?method=GET&path=/orders",
+            "property": "?method=GET&path=/orders&part=200",
+            "outcome": "?key=purchase",
+            "conversation": "?id=c1",
+            "toolcall": "?id=call_1",
+            "change": f"?id={Drift.objects.get().pk}",
+            "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
+        }
 
 
 @pytest.fixture(scope="module")
@@ -334,18 +348,8 @@ def fill_in(address: str, callers: Callers) -> str:
     }
     path = re.sub(r"\(\?P<\w+>[^)]*\)", "x", address)
     path = re.sub(r"<([^>]+)>", lambda match: values.get(match[1], "1"), path)
-    rejection = Rejection.objects.get(environment__workspace=callers.own.workspace)
-    query = {
-        "operation": "?method=GET&path=/orders",
-        "property": "?method=GET&path=/orders&part=200",
-        "outcome": "?key=purchase",
-        "conversation": "?id=c1",
-        "toolcall": "?id=call_1",
-        "change": f"?id={Drift.objects.get().pk}",
-        "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
-    }
     name = re.sub(r"\.(json|csv)$", "", path.rsplit("/", 1)[-1])
-    return f"/{path}{query.get(name, '')}"
+    return f"/{path}{callers.queries.get(name, '')}"
 
 
 def call_as_machine(address: str, rule: Rule, name: str, callers: Callers) -> HttpResponse:
