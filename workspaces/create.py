@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.utils.text import slugify
 
 from workspaces.audit.record import record_audit
-from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, add_environment
-from workspaces.keys.create import store_new_key
-from workspaces.models import ApiKey, Workspace
+from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, build_environment
+from workspaces.keys.create import build_key
+from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.secrets.create import create_signing_secret
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -30,9 +30,9 @@ class NewWorkspace:
     workspace: Workspace
     report_key: str
     platform_key: str
-    full_key: str
     publishable_key: str
     signing_secret: str
+    full_key: str = ""
 
     def as_json(self) -> dict[str, Any]:
         environments = list(self.workspace.environments.all())
@@ -66,21 +66,20 @@ def create_workspace(
     if len(environment_names) > MAX_ENVIRONMENTS:
         raise InvalidWorkspace(f"A workspace has at most {MAX_ENVIRONMENTS} environments, production included.")
     workspace = Workspace.objects.create(name=name, slug=_choose_slug(name), created_at=now)
-    for environment_name in environment_names:
-        add_environment(workspace, environment_name, now=now)
-    record_audit(workspace.pk, "workspace created", actor=actor, now=now)
-    return NewWorkspace(
-        workspace,
-        report_key=store_new_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
-        platform_key=store_new_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
-        full_key=(
-            store_new_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
-            if with_full_key
-            else ""
-        ),
-        publishable_key=store_new_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now),
-        signing_secret=create_signing_secret(workspace, actor=actor, now=now),
+    Environment.objects.bulk_create(
+        build_environment(workspace, environment_name, now=now) for environment_name in environment_names
     )
+    record_audit(workspace.pk, "workspace created", actor=actor, now=now)
+    keys = {
+        "report_key": build_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
+        "platform_key": build_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
+    }
+    if with_full_key:
+        keys["full_key"] = build_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
+    keys["publishable_key"] = build_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now)
+    ApiKey.objects.bulk_create(row for _, row in keys.values())
+    texts = {name: text for name, (text, _) in keys.items()}
+    return NewWorkspace(workspace, signing_secret=create_signing_secret(workspace, actor=actor, now=now), **texts)
 
 
 def _choose_slug(name: str) -> str:

@@ -18,20 +18,28 @@ class InvalidWorkspace(ValueError):
     """A workspace or environment that cannot be created so; the message says why."""
 
 
-def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
-    """Add an environment with an audience of its own; raises InvalidWorkspace."""
+def build_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
+    """Return the row of an environment with an audience of its own, not stored yet; raises InvalidWorkspace."""
     if slugify(name) != name or not 1 <= len(name) <= 60:
         raise InvalidWorkspace(
             f"An environment's name has 1 to 60 lower-case letters, digits, - and _; {name!r} does not fit."
         )
     audience = f"urn:affidavit:{workspace.slug}:{name}"
+    return Environment(workspace=workspace, name=name, audience=audience, created_at=now)
+
+
+def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
+    """Add an environment; raises InvalidWorkspace, also if another has the audience that it would get."""
+    environment = build_environment(workspace, name, now=now)
+    audience = environment.audience
     namesake = workspace.environments.filter(audience=audience).first()
     if namesake is not None:
         raise InvalidWorkspace(
             f"{namesake.name} has the audience {audience} already, so its intents would pass in {name} too. "
             "Change that audience first."
         )
-    return Environment.objects.create(workspace=workspace, name=name, audience=audience, created_at=now)
+    environment.save(force_insert=True)
+    return environment
 
 
 @transaction.atomic

@@ -94,7 +94,17 @@ def create_key(
     return NewKey(text, own_scopes, own_environments or existing_names)
 
 
-def store_new_key(
+def store_new_key(workspace: Workspace, kind: str, scopes: Sequence[str], *, now: datetime, **members: Any) -> str:
+    """Return a new key of the kind ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract §1).
+
+    members: those of build_key.
+    """
+    key, row = build_key(workspace, kind, scopes, now=now, **members)
+    row.save(force_insert=True)
+    return key
+
+
+def build_key(
     workspace: Workspace,
     kind: str,
     scopes: Sequence[str],
@@ -104,13 +114,13 @@ def store_new_key(
     environment_names: Sequence[str] = (),
     expires_at: datetime | None = None,
     actor: str = "",
-) -> str:
-    """Return a new key of the kind ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract §1).
+) -> tuple[str, ApiKey]:
+    """Return a new key, and its row, which is not stored yet.
 
     environment_names: the environments that it may use, all if empty.
     """
     key = make_key("gak_" if kind == ApiKey.SECRET else "pk_")
-    ApiKey.objects.create(
+    row = ApiKey(
         workspace=workspace,
         name=name,
         kind=kind,
@@ -122,7 +132,7 @@ def store_new_key(
         created_by=actor,
         expires_at=expires_at,
     )
-    return key
+    return key, row
 
 
 def _check_scopes(scopes: Sequence[str], kind: str) -> None:
