@@ -13,7 +13,8 @@ from django.utils import timezone
 from tests.page_queries import list_page_names
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
-from workspaces.models import AuditEntry, Membership, SharedLink
+from workspaces.create import create_workspace
+from workspaces.models import AuditEntry, Environment, Membership, SharedLink
 from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.shared_links.links import revoke_link, share_page
 from workspaces.shared_links.prune import delete_expired_links
@@ -25,19 +26,27 @@ PRIVATE = re.compile(r"conv_|stage_|call_|undefined|gak_|test-operator|csrfmiddl
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def start(workspace, api):
-    return fill_workspace(workspace, api)
+@pytest.fixture(scope="module")
+def workspace(module_rows, connect):
+    """Return a workspace with something on every page; each test begins with it."""
+    created = create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
+    fill_workspace(created, connect(created))
+    return created
 
 
 @pytest.fixture
 def production(workspace):
-    return workspace.workspace.environments.get(name="production")
+    return find_production(workspace)
 
 
 @pytest.fixture
 def stranger():
     return Client(raise_request_exception=False)
+
+
+def find_production(created):
+    """Return the environment with a workspace of its own in memory, so that no test changes that of another."""
+    return Environment.objects.get(workspace=created.workspace.pk, name="production")
 
 
 def read(client, address, **options):
@@ -66,7 +75,6 @@ def test_only_these_pages_can_be_shared():
         ("catalog", "sort=observations"),
     ],
 )
-@pytest.mark.usefixtures("start")
 def test_members_of_the_address_that_narrow_nothing_on_the_shared_page_are_not_named(stranger, production, page, query):
     """The lists of single calls are left out, and the result of a form was for the one who sent it."""
     assert ", only" not in " ".join(read(stranger, share(production, page, query)).split())
@@ -75,7 +83,6 @@ def test_members_of_the_address_that_narrow_nothing_on_the_shared_page_are_not_n
 
 
 @pytest.mark.parametrize("page", SHAREABLE)
-@pytest.mark.usefixtures("start")
 def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, page):
     answer = stranger.get(share(production, page, "key=purchase&range=30d" if page == "outcome" else "range=30d"))
     html = answer.content.decode()
@@ -88,7 +95,6 @@ def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, p
     assert PRIVATE.search(html) is None, PRIVATE.search(html)
 
 
-@pytest.mark.usefixtures("start")
 def test_a_shared_page_of_calls_since_a_moment_shows_the_numbers_of_its_period(stranger, production):
     addresses = [
         share(production, "rejections", query) for query in ("range=7d", "range=7d&since=2026-01-05T00:00:00Z")
@@ -99,7 +105,6 @@ def test_a_shared_page_of_calls_since_a_moment_shows_the_numbers_of_its_period(s
 
 
 @pytest.mark.parametrize("page", ["joins", "rejections"])
-@pytest.mark.usefixtures("start")
 def test_a_shared_page_of_one_key_shows_all_keys_and_names_none(stranger, production, page):
     for key in production.workspace.api_keys.all():
         html = read(stranger, share(production, page, f"range=7d&by={key.prefix}"))
@@ -109,7 +114,6 @@ def test_a_shared_page_of_one_key_shows_all_keys_and_names_none(stranger, produc
         )
 
 
-@pytest.mark.usefixtures("start")
 def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browser_client, production):
     own = browser_client.get("/w/lumen-books/production/outcomes?range=30d&q=purchase").content.decode()
     html = stranger.get(share(production, query="range=30d&q=purchase")).content.decode()
@@ -122,7 +126,6 @@ def test_numbers_charts_and_annotations_equal_those_of_the_page(stranger, browse
     assert "only q <code>purchase</code>" in html
 
 
-@pytest.mark.usefixtures("start")
 def test_a_shared_comparison_of_environments_has_the_numbers_of_the_page(stranger, browser_client, production):
     query = "range=30d&compare=staging"
     own = browser_client.get(f"/w/lumen-books/production/outcomes?{query}").content.decode()
@@ -132,7 +135,6 @@ def test_a_shared_comparison_of_environments_has_the_numbers_of_the_page(strange
     assert " in staging" in html
 
 
-@pytest.mark.usefixtures("start")
 def test_the_answer_is_not_cached_or_indexed_and_sends_no_referrer(stranger, production):
     answer = stranger.get(share(production))
     assert answer["Cache-Control"] == "private, no-store"
@@ -143,7 +145,6 @@ def test_the_answer_is_not_cached_or_indexed_and_sends_no_referrer(stranger, pro
     assert "script-src 'self'" in answer["Content-Security-Policy"]
 
 
-@pytest.mark.usefixtures("start")
 def test_nothing_in_a_request_shows_another_page(stranger, production, other_workspace):
     address = share(production, query="range=30d&q=purchase")
     plain = read(stranger, address)
@@ -160,20 +161,17 @@ def test_nothing_in_a_request_shows_another_page(stranger, production, other_wor
         assert read(stranger, address, headers=headers) == plain, headers
 
 
-@pytest.mark.usefixtures("start")
 def test_the_session_of_a_person_who_is_signed_in_changes_nothing(browser_client, stranger, production):
     address = share(production)
     assert read(browser_client, address) == read(stranger, address)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", "/", "/outcomes", "/../../w/a/production/joins", "?", "x"])
-@pytest.mark.usefixtures("start")
 def test_other_addresses_under_the_token_are_not_found(stranger, production, suffix):
     address = share(production)
     assert stranger.get(address + suffix).status_code == (200 if suffix == "?" else 404)
 
 
-@pytest.mark.usefixtures("start")
 def test_a_token_gives_access_to_no_other_address(stranger, production):
     token = share(production).removeprefix("/shared/")
     for address in (f"/sign-in/{token}", f"/invitations/{token}"):
@@ -184,14 +182,12 @@ def test_a_token_gives_access_to_no_other_address(stranger, production):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
-@pytest.mark.usefixtures("start")
 def test_a_shared_page_is_read_only(production, method):
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     answer = getattr(client, method)(share(production))
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
-@pytest.mark.usefixtures("start")
 def test_a_link_works_until_it_expires_or_is_revoked(stranger, production):
     old = share(production, days=1, now=timezone.now() - timedelta(days=1))
     almost = share(production, days=1, now=timezone.now() - timedelta(hours=23))
@@ -203,7 +199,6 @@ def test_a_link_works_until_it_expires_or_is_revoked(stranger, production):
     assert stranger.get(almost).status_code == 404
 
 
-@pytest.mark.usefixtures("start")
 def test_a_link_of_a_removed_workspace_is_not_found(stranger, production):
     address = share(production)
     production.workspace.removed_at = timezone.now()
@@ -211,7 +206,6 @@ def test_a_link_of_a_removed_workspace_is_not_found(stranger, production):
     assert stranger.get(address).status_code == 404
 
 
-@pytest.mark.usefixtures("start")
 def test_guesses_of_tokens_are_slowed_down(stranger, production, settings):
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "link": "3/m/ip"}
     address = share(production)
@@ -220,9 +214,9 @@ def test_guesses_of_tokens_are_slowed_down(stranger, production, settings):
     assert stranger.get(address).status_code == 200
 
 
-def test_a_shared_page_without_data_does_not_show_how_to_send_data(stranger, production):
+def test_a_shared_page_without_data_does_not_show_how_to_send_data(stranger, other_workspace):
     for page in SHAREABLE:
-        html = stranger.get(share(production, page)).content.decode()
+        html = stranger.get(share(find_production(other_workspace), page)).content.decode()
         assert PRIVATE.search(html) is None, (page, PRIVATE.search(html))
         assert "curl" not in html
 
@@ -238,7 +232,6 @@ def test_only_a_digest_is_stored_and_the_token_is_in_no_audit_entry(production):
 # --- making and revoking
 
 
-@pytest.mark.usefixtures("start")
 def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger):
     editor = client_with(Membership.EDITOR, workspace)
     page = editor.get("/w/lumen-books/production/outcomes?q=purchase&range=30d").content.decode()
@@ -282,14 +275,13 @@ def test_the_page_says_what_cannot_be_shared(workspace, form, words):
     assert not SharedLink.objects.exists()
 
 
-@pytest.mark.usefixtures("start")
 def test_a_viewer_sees_no_share_button(workspace):
     viewer = client_with(Membership.VIEWER, workspace)
     assert "Make the link" not in viewer.get("/w/lumen-books/production/outcomes").content.decode()
 
 
 def test_a_link_of_another_workspace_cannot_be_revoked(workspace, other_workspace, stranger):
-    address = share(other_workspace.workspace.environments.get(name="production"))
+    address = share(find_production(other_workspace))
     editor = client_with(Membership.EDITOR, workspace)
     editor.post(f"{LIST}/{SharedLink.objects.get().pk}/revoke")
     assert stranger.get(address).status_code == 200
