@@ -121,6 +121,15 @@ def workspace(db: None) -> NewWorkspace:
     return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
 
 
+@pytest.fixture(scope="module")
+def module_workspace(module_rows: None) -> NewWorkspace:
+    """Return a workspace with which all tests of the module begin.
+
+    A module whose tests use it has its own fixture `workspace`, which returns `reload_workspace` of it for each test.
+    """
+    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
+
+
 @pytest.fixture
 def other_workspace(db: None) -> NewWorkspace:
     return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now(), with_full_key=True)

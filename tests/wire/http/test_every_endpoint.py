@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from affidavit import make_key, mint_intent
+from tests.reload_workspace import reload_workspace
 from tests.wire.http.declared import assert_declared
 from wire.http.machine_view import MachineView
 from workspaces.create import NewWorkspace
@@ -78,6 +79,11 @@ def flatten_patterns(patterns: list[Any], prefix: str = "") -> list[tuple[str, A
         else:
             rows.append((address, pattern))
     return rows
+
+
+@pytest.fixture
+def workspace(module_workspace: NewWorkspace) -> NewWorkspace:
+    return reload_workspace(module_workspace)
 
 
 @pytest.fixture(params=sorted(BODIES))

@@ -10,11 +10,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from tests.catalog.reports import environment_of
 from tests.page_queries import list_page_names
+from tests.reload_workspace import reload_workspace
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
-from workspaces.create import create_workspace
-from workspaces.models import AuditEntry, Environment, Membership, SharedLink
+from workspaces.models import AuditEntry, Membership, SharedLink
 from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.shared_links.links import revoke_link, share_page
 from workspaces.shared_links.prune import delete_expired_links
@@ -27,26 +28,25 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def workspace(module_rows, connect):
-    """Return a workspace with something on every page; each test begins with it."""
-    created = create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
-    fill_workspace(created, connect(created))
-    return created
+def filled_workspace(module_workspace, connect):
+    """Return a workspace with something on every page."""
+    fill_workspace(module_workspace, connect(module_workspace))
+    return module_workspace
+
+
+@pytest.fixture
+def workspace(filled_workspace):
+    return reload_workspace(filled_workspace)
 
 
 @pytest.fixture
 def production(workspace):
-    return find_production(workspace)
+    return environment_of(workspace)
 
 
 @pytest.fixture
 def stranger():
     return Client(raise_request_exception=False)
-
-
-def find_production(created):
-    """Return the environment with a workspace of its own in memory, so that no test changes that of another."""
-    return Environment.objects.get(workspace=created.workspace.pk, name="production")
 
 
 def read(client, address, **options):
@@ -216,7 +216,7 @@ def test_guesses_of_tokens_are_slowed_down(stranger, production, settings):
 
 def test_a_shared_page_without_data_does_not_show_how_to_send_data(stranger, other_workspace):
     for page in SHAREABLE:
-        html = stranger.get(share(find_production(other_workspace), page)).content.decode()
+        html = stranger.get(share(environment_of(other_workspace), page)).content.decode()
         assert PRIVATE.search(html) is None, (page, PRIVATE.search(html))
         assert "curl" not in html
 
@@ -281,7 +281,7 @@ def test_a_viewer_sees_no_share_button(workspace):
 
 
 def test_a_link_of_another_workspace_cannot_be_revoked(workspace, other_workspace, stranger):
-    address = share(find_production(other_workspace))
+    address = share(environment_of(other_workspace))
     editor = client_with(Membership.EDITOR, workspace)
     editor.post(f"{LIST}/{SharedLink.objects.get().pk}/revoke")
     assert stranger.get(address).status_code == 200
