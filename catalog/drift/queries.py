@@ -30,7 +30,11 @@ Place = tuple[int, str, str]
 
 def list_drift(environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
     """Return the changes that were found in a period, the latest first, each with its operation."""
-    drift = drift_with_operations(environment).filter(at__gte=period.start, at__lt=period.end)
+    return _narrow(drift_with_operations(environment), environment, period, filters)
+
+
+def _narrow(drift: QuerySet[Drift], environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
+    drift = drift.filter(at__gte=period.start, at__lt=period.end)
     if filters.breaking:
         drift = drift.exclude(breaks="")
     if filters.compatible:
@@ -78,8 +82,11 @@ def find_absent(environment: Environment, places: Collection[Place]) -> set[Plac
 
 
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
-    """Return the breaking changes of a period that nobody has acknowledged or muted."""
-    return list_drift(environment, period, DriftFilters(breaking=True, is_new=True))
+    """Return the breaking changes of a period that nobody has acknowledged or muted, to be counted.
+
+    Every page counts them, so what list_drift adds for a list of changes is left out.
+    """
+    return _narrow(_list_recorded(environment), environment, period, DriftFilters(breaking=True, is_new=True))
 
 
 def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
@@ -166,7 +173,8 @@ def summarize_drift_of_operations(
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:
     """Count the visible operations that changed in a period."""
-    drift = list_drift(environment, period, DriftFilters()).filter(operation__shown_under=None).order_by()
+    drift = _narrow(_list_recorded(environment), environment, period, DriftFilters())
+    drift = drift.filter(operation__shown_under=None).order_by()
     return drift.values("operation").distinct().count()
 
 
@@ -181,9 +189,12 @@ def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
     Each has `muted_until`: when the mute of this kind of change at this node ends; None if none is in force.
     """
     columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
-    drift = Drift.objects.filter(environment=environment, operation__begun=True)
-    drift = drift.annotate(muted_until=Subquery(_list_mutes(environment).values("until")))
+    drift = _list_recorded(environment).annotate(muted_until=Subquery(_list_mutes(environment).values("until")))
     return drift.select_related("operation").only(*columns).order_by("-at", "-id")
+
+
+def _list_recorded(environment: Environment) -> QuerySet[Drift]:
+    return Drift.objects.filter(environment=environment, operation__begun=True)
 
 
 def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
