@@ -28,6 +28,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report
+from tests.reload_workspace import reload_workspace
 from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
 from workspaces.models import Membership, SigningSecret
@@ -46,12 +47,22 @@ def fill(created: NewWorkspace) -> None:
         mint_for_call(production, Call("user_17", "GET /orders", args_hash({})), now=NOW - timedelta(days=days))
 
 
+@pytest.fixture(scope="module")
+def filled_workspace(module_workspace: NewWorkspace, connect: Any) -> NewWorkspace:
+    api, customer = connect(module_workspace), {"customer": {"Email": "x", "share%": 1}}
+    deliver(api, module_workspace, observation("GET", "/orders/{orderId}", response=customer))
+    deliver(api, module_workspace, observation("POST", "/account/email", 201, request={"name": "x"}))
+    fill(module_workspace)
+    return module_workspace
+
+
 @pytest.fixture
-def start(api: Any, workspace: NewWorkspace) -> str:
-    customer = {"customer": {"Email": "x", "share%": 1}}
-    deliver(api, workspace, observation("GET", "/orders/{orderId}", response=customer))
-    deliver(api, workspace, observation("POST", "/account/email", 201, request={"name": "x"}))
-    fill(workspace)
+def workspace(filled_workspace: NewWorkspace) -> NewWorkspace:
+    return reload_workspace(filled_workspace)
+
+
+@pytest.fixture
+def start(workspace: NewWorkspace) -> str:
     return f"/w/{workspace.workspace.slug}/production"
 
 

@@ -8,8 +8,22 @@ import pytest
 from django.test import Client
 
 from tests.catalog.reports import deliver, observation
+from tests.reload_workspace import reload_workspace
 
+pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/outcomes"
+
+
+@pytest.fixture(scope="module")
+def filled_workspace(module_workspace, connect):
+    """Return a workspace with one operation."""
+    deliver(connect(module_workspace), module_workspace, observation(path="/books"))
+    return module_workspace
+
+
+@pytest.fixture
+def workspace(filled_workspace):
+    return reload_workspace(filled_workspace)
 
 
 @pytest.mark.parametrize("address", [PAGE, f"{PAGE}.json", f"{PAGE}.csv", "/healthz", "/readyz", "/api/docs"])
@@ -79,9 +93,8 @@ def list_queries(queries):
 
 
 @pytest.fixture
-def address_of(workspace, api):
+def address_of(workspace):
     """Return a function that returns the address of a page. The page `operation` shows the only operation."""
-    deliver(api, workspace, observation(path="/books"))
 
     def build_address(page, query):
         subject = "method=GET&path=/books&" if page == "operation" else ""
@@ -198,4 +211,4 @@ def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspa
 def test_the_name_of_a_download_has_its_period(browser_client, workspace, query, ending):
     answer = browser_client.get(f"/w/lumen-books/production/outcomes.csv?table=keys&{query}")
     assert answer["Content-Disposition"] == f'attachment; filename="lumen-books-production-{ending}"'
-    answer.close()
+    answer.getvalue()  # an unread download would close the connection, and the rows of the module would be lost
