@@ -33,10 +33,12 @@ def delete_rows(_: TransactionTestCase) -> None:
     Django's own way takes longer: it truncates all tables, although most are empty, and fills STANDING_TABLES again.
     """
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    deletions = [
+        sql.SQL("DELETE FROM {}").format(sql.Identifier(table)) for table in sorted({*tables} - STANDING_TABLES)
+    ]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")  # so that foreign keys are not checked
-        for table in sorted({*tables} - STANDING_TABLES):
-            cursor.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+        cursor.execute(sql.SQL("; ").join(deletions))  # one text: 60 statements take longer
 
 
 TransactionTestCase._fixture_teardown = delete_rows
