@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.http import HttpResponse
-from django.test import Client, TransactionTestCase
+from django.test import Client, TransactionTestCase, override_settings
 from django.utils import timezone
 from psycopg import sql
 
@@ -55,23 +56,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _plain_static_files(settings: Any) -> None:
-    """Serve static files under their own names. Names with hashes would need a collectstatic first.
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_all_tests() -> Iterator[None]:
+    """Serve static files under their own names, and switch the rate limits off; tests of the limits set their own.
 
-    With AUTOREFRESH a file is looked up when it is requested. Without it, each new client would read the whole folder.
+    Names with hashes would need a collectstatic first. With AUTOREFRESH a file is looked up when it is requested.
+    Without it, each new client would read the whole folder.
     """
-    settings.WHITENOISE_AUTOREFRESH = True
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
-@pytest.fixture(autouse=True)
-def _no_rate_limits(settings: Any) -> None:
-    """Switch the rate limits off; tests of the limits set their own."""
-    settings.RATE_LIMIT = settings.ADDRESS_RATE_LIMIT = 0
+    staticfiles = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    storages = {**settings.STORAGES, "staticfiles": staticfiles}
+    with override_settings(STORAGES=storages, WHITENOISE_AUTOREFRESH=True, RATE_LIMIT=0, ADDRESS_RATE_LIMIT=0):
+        yield
 
 
 @pytest.fixture(autouse=True)
