@@ -43,9 +43,8 @@ def load_schema(**checks: Any) -> Any:
     return loaded
 
 
-schema = load_schema()
-# The check `ignored_auth` is off, because in linked calls it mistakes the test's key for a generated key.
-schema_of_links = load_schema(ignored_auth={"enabled": False})
+# The document is read in the test, because to build its calls takes seconds, in each process that collects tests.
+schema = schemathesis.pytest.from_fixture("served_schema")
 quick = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
 
 
@@ -59,6 +58,11 @@ def _connection_stays(db: None) -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture
+def served_schema() -> Any:
+    return load_schema()
+
+
 @pytest.mark.timeout(3600)
 @schema.parametrize()
 @quick
@@ -68,6 +72,9 @@ def test_every_answer_is_declared(case: Any, workspace: Any) -> None:
 
 @pytest.mark.timeout(3600)
 def test_every_answer_to_linked_calls_is_declared(workspace: Any) -> None:
+    # The check `ignored_auth` is off, because in linked calls it mistakes the test's key for a generated key.
+    schema_of_links = load_schema(ignored_auth={"enabled": False})
+
     class Calls(schema_of_links.as_state_machine()):  # type: ignore[misc]
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             return {"headers": {"x-service-api-key": workspace.full_key, "Host": "localhost"}}

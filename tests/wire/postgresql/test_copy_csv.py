@@ -17,7 +17,7 @@ COLUMNS = ("name", "number", "remark")
 SELECT = """
 SELECT * FROM unnest(%(names)s::text[], %(numbers)s::bigint[], %(remarks)s::text[]) AS made (name, number, remark)
 """
-SPACES = [character for character in map(chr, range(0x110000)) if character.isspace()]
+SPACES = [*filter(str.isspace, map(chr, range(0x110000)))]
 
 stored = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \\aé.", *SPACES]), max_size=12) | st.text(stored, max_size=12)
