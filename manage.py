@@ -8,6 +8,7 @@ import sys
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError
 
+from hub.garbage_collection import collect_seldom
 from hub.local.command_output import check_output
 from hub.local.error_lines import EXPECTED_ERRORS, NOT_UTF_8, describe_refusal, format_error, is_about_arguments
 from hub.local.postgresql.server import lend_server
@@ -16,6 +17,7 @@ from hub.local.supervision.stop_signals import unwind_on_signals
 
 def main() -> None:
     """Run one command. An expected error is printed as one line, without a traceback."""
+    collect_seldom()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     unwind_on_signals()
     try:

@@ -17,5 +17,3 @@ application = Application(get_wsgi_application())
 import_module(settings.ROOT_URLCONF)
 gc.collect()
 gc.freeze()
-# A body of 4 MiB may become millions of objects, and most of the time to parse it went into collections.
-gc.set_threshold(50_000, 20, 100)

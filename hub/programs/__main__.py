@@ -11,10 +11,12 @@ import sys
 from importlib import import_module
 from runpy import run_module
 
+from hub.garbage_collection import collect_seldom
 from hub.telemetry.logs import log_uncaught_errors
 
 
 def main() -> None:
+    collect_seldom()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     log_uncaught_errors()
     del sys.argv[0]
