@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.generators import SchemaGenerator
+
+from hub.api_docs.document import render_document
 
 
 @cache
 def openapi() -> dict[str, Any]:
-    return SchemaGenerator().get_schema(public=True)
+    document: dict[str, Any] = json.loads(render_document())
+    return document
 
 
 def declared_answers(address: str, method: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.wire.http.declared import openapi
+from hub.api_docs.document import render_document
 
 EXAMPLES = int(os.environ.get("FUZZ_CASES", "5"))
 # A schema cannot say which environments exist or how a template is written, so data that fits the schema may get 400.
@@ -38,7 +38,7 @@ def load_schema(**checks: Any) -> Any:
             "generation": {"allow-extra-parameters": False},  # unknown members are ignored (contract §2)
         }
     )
-    loaded = schemathesis.openapi.from_dict(json.loads(json.dumps(openapi())), config=config)
+    loaded = schemathesis.openapi.from_dict(json.loads(render_document()), config=config)
     loaded.app = WSGIHandler()
     return loaded
 
