@@ -15,5 +15,4 @@ application = Application(get_wsgi_application())
 # Load every view now instead of at the first request, and exempt the loaded code from garbage collection: a full
 # collection delayed the request during which it ran by some 70 ms.
 import_module(settings.ROOT_URLCONF)
-gc.collect()
 gc.freeze()
