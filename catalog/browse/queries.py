@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import (
     BigIntegerField,
     Case,
-    CharField,
-    Count,
     Exists,
     F,
-    Func,
     IntegerField,
     OuterRef,
     Q,
@@ -25,7 +21,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, Collate
+from django.db.models.functions import Coalesce
 
 from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
@@ -34,7 +30,7 @@ from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.evidence.days import DaySpan, find_days, find_gaps
 from catalog.evidence.unobserved_resets import find_unobserved_reset
-from catalog.models import BaselineReset, ExcessOperation, Operation, OperationDay
+from catalog.models import BaselineReset, Operation, OperationDay
 from catalog.operation_queries import BY_PATH, LARGE_TEXTS, visible_operations
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -49,57 +45,6 @@ LISTED_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at", "last_seen_at",
     "unknowns", "drifted_at",
 )  # fmt: skip
-
-EXCESS_GROUPS = 10
-
-
-@dataclass(frozen=True)
-class Excess:
-    """The numbers of the operations beyond MAX_OPERATIONS that were reported since the start of a period.
-
-    observations: how many observations of these operations were reported in all time.
-    is_least: whether there are more operations than are counted one by one, so that `operations` is a lower bound.
-    groups: the largest groups of operations with the same method and first segment.
-    """
-
-    operations: int
-    observations: int
-    is_least: bool
-    groups: Sequence[ExcessGroup]
-
-
-@dataclass(frozen=True)
-class ExcessGroup:
-    """Operations of one method beyond the limit, whose paths begin with the same segment."""
-
-    method: str
-    segment: str
-    operations: int
-    observations: int
-
-
-def excess_operations(environment: Environment, period: Period) -> QuerySet[ExcessOperation]:
-    """Return the operations beyond the limit that were reported since the start of the period, most frequent first."""
-    rows = ExcessOperation.objects.filter(environment=environment, last_reported_at__gte=period.start)
-    return rows.order_by("-observations", Collate("key", "C"), Collate("method", "C"))
-
-
-def summarize_excess(environment: Environment, period: Period) -> Excess:
-    rows = excess_operations(environment, period)
-    single_operations = rows.exclude(method="").order_by()
-    first_segment = Func(F("key"), Value("/"), Value(2), function="split_part", output_field=CharField())
-    groups = (
-        single_operations.annotate(segment=first_segment)
-        .values("method", "segment")
-        .annotate(operations=Count("pk"), total=Sum("observations"))
-        .order_by("-operations", "-total", "segment", "method")
-        .values_list("method", "segment", "operations", "total")
-    )
-    observations = rows.order_by().aggregate(total=Sum("observations"))["total"]
-    is_least = rows.filter(method="").exists()
-    return Excess(
-        single_operations.count(), observations or 0, is_least, [ExcessGroup(*row) for row in groups[:EXCESS_GROUPS]]
-    )
 
 
 def list_operations(

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from affidavit.operations import Identity
 from catalog.browse import exports
+from catalog.browse.beyond_limit import excess_operations, summarize_excess
 from catalog.browse.download_links import FORMAT_LINKS
 from catalog.browse.filters import (
     SORT_KEYS,
@@ -24,13 +25,11 @@ from catalog.browse.filters import (
     expand_status,
 )
 from catalog.browse.queries import (
-    excess_operations,
     find_uncounted,
     find_unobserved_resets,
     find_verified,
     list_methods,
     list_operations,
-    summarize_excess,
 )
 from catalog.browse.search import find_property_hits
 from catalog.drift.environments.extent import (

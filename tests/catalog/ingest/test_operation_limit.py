@@ -130,26 +130,3 @@ def test_every_observation_is_counted_once_in_any_order_and_batching(api, worksp
     within = {row.path: row.observations for row in Operation.objects.all()}
     assert within == {f"/{name}": sent[name] for name in "abc"}
     assert sum(excess(workspace).values()) == sum(sent[name] for name in "defgh")
-
-
-def test_the_page_shows_the_limit_and_how_to_make_room(api, workspace, browser_client):
-    deliver(api, workspace, *observations("a", "b", "c", "users/x", "users/y", "d", count=4))
-    page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
-    assert "3 operations not shown" in " ".join(page.split())
-    assert "12 observations" in page
-    assert "MAX_OPERATIONS" in page
-    assert "<code>GET /users…</code>" in page
-
-
-def test_the_page_does_not_mention_a_limit_that_is_not_reached(api, workspace, browser_client):
-    deliver(api, workspace, *observations("a", "b", "c"))
-    page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
-    assert "MAX_OPERATIONS" not in page
-
-
-def test_operations_beyond_the_limit_are_a_table_of_the_page(api, workspace, browser_client):
-    deliver(api, workspace, *observations(*"abcdefgh"))
-    tables = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog.json")
-    body = b"".join(tables.streaming_content)
-    assert b'"path": "/d", "observations": 1' in body
-    assert b'"method": "", "path": "", "observations": 2' in body
