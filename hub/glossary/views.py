@@ -12,13 +12,14 @@ from django.utils.safestring import SafeString
 
 from hub.glossary.links import link_terms
 from hub.glossary.terms import Term, read_terms
-from intents.rejections.order_of_checks import CHECK_COLUMNS, list_checks
+from intents.rejections.order_of_checks import list_checks
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 
-COLUMNS = ("term", "meaning")
+TERM_COLUMNS = ("term", "meaning")
+CHECK_COLUMNS = ("position", "check", "meaning", "reasons")
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,19 @@ class Entry:
 
 def show_glossary(request: HttpRequest, environment: Environment, period: Period) -> Page:
     tables = [
-        Table("terms", COLUMNS, iterate_terms),
-        Table("checks", CHECK_COLUMNS, lambda: (check.list_cells() for check in list_checks())),
+        Table("terms", TERM_COLUMNS, iterate_terms),
+        Table("checks", CHECK_COLUMNS, iterate_checks),
     ]
     return Page("hub/glossary.html", build_context, tables, has_period=False)
 
 
 def iterate_terms() -> Iterator[Sequence[Any]]:
     return ((term.name, term.meaning) for term in read_terms().values())
+
+
+def iterate_checks() -> Iterator[Sequence[Any]]:
+    for check in list_checks():
+        yield check.position, check.name, check.title, " ".join(reason.slug for reason in check.reasons)
 
 
 def build_context() -> Mapping[str, Any]:

@@ -9,7 +9,6 @@ from functools import cache
 from affidavit import CHECKS, REASONS, Reason
 
 ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-CHECK_COLUMNS = ("position", "check", "meaning", "reasons")
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,6 @@ class OrderedCheck:
     def after(self) -> int:
         """Return how many checks come after it."""
         return len(CHECKS) - self.position
-
-    def list_cells(self) -> Sequence[object]:
-        """Return the cells of an export, in the order of CHECK_COLUMNS."""
-        return (self.position, self.name, self.title, " ".join(reason.slug for reason in self.reasons))
 
 
 @cache
