@@ -1,4 +1,4 @@
-"""What the pages of signing in share: which ways there are, and where they lead."""
+"""Which ways to sign in there are: a password, the OpenID Connect provider, or both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponseBase
-from django.utils.http import url_has_allowed_host_and_scheme
 
 View = Callable[..., HttpResponseBase]
 
@@ -28,10 +27,3 @@ def with_passwords(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return wrapper
-
-
-def find_target(request: HttpRequest) -> str:
-    """Return where to go next: `next` if it is an address of this hub, else "/"."""
-    target = request.POST.get("next") or request.GET.get("next") or "/"
-    is_safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
-    return target if is_safe else "/"

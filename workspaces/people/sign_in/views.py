@@ -16,9 +16,10 @@ from django.views.decorators.debug import sensitive_variables
 from wire.http.problems import Problem
 from workspaces.people.account_audit import record_account_action
 from workspaces.people.adapters import AccountAdapter
+from workspaces.people.next_address import find_next_address
 from workspaces.people.sign_in.links import find_link_user, use_link
 from workspaces.people.throttle import count_dead_link
-from workspaces.people.ways_in import describe_ways_in, find_target
+from workspaces.people.ways_in import describe_ways_in
 
 
 class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
@@ -33,7 +34,7 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {
             **super().get_context_data(**kwargs),
-            "target": find_target(self.request),
+            "target": find_next_address(self.request),
             "is_unsent": "unsent" in self.request.GET,
             **describe_ways_in(),
         }
@@ -65,7 +66,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     """Sign out and go to `next`, or to the sign-in page."""
     if request.method != "POST":
         raise Problem("method-not-allowed", "Sign out with the button of a page.", headers={"Allow": "POST"})
-    target = find_target(request)
+    target = find_next_address(request)
     if request.user.is_authenticated:
         record_account_action(request.user, "signed out", now=timezone.now())
     logout(request)

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 
+from workspaces.people.next_address import find_next_address
 from workspaces.people.single_sign_on.code_flow import complete_sign_in, redirect_to_provider
-from workspaces.people.ways_in import find_target
 
 
 @never_cache
@@ -15,7 +15,7 @@ def sign_in_by_oidc(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Go to the provider. A link leads here: `form-action` in the security policy would stop a form's redirect."""
     if not settings.OIDC_ISSUER:
         raise Http404
-    return redirect_to_provider(request, target=find_target(request))
+    return redirect_to_provider(request, target=find_next_address(request))
 
 
 @never_cache
