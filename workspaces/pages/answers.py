@@ -28,6 +28,7 @@ from workspaces.access import require_member_environment, require_readable_envir
 from workspaces.authentication import HEADER
 from workspaces.errors import ScopeMissing
 from workspaces.models import Environment
+from workspaces.pages.ignored_values import describe_limits, find_limited_values, find_unknown_values
 from workspaces.pages.page import Page, View
 from workspaces.pages.render import render_html
 from workspaces.pages.routes import PAGE_NAMES, SHAREABLE_PAGES, Route
@@ -78,12 +79,12 @@ def _respond(
     if format_ == "html":
         return _respond_html(route, request, environment, period)
     page = route.view(request, environment, period)
-    if unknown := page.find_unknown(request.GET):
-        members = ", ".join(f"{name}={value}" for name, value in unknown.items())
+    if unknown_values := find_unknown_values(page, request.GET):
+        members = ", ".join(f"{name}={value}" for name, value in unknown_values.items())
         detail = f"This page does not know {members}. Correct the address: a download never ignores a filter."
         raise Problem("invalid-request", detail)
-    if cut := page.find_cut(request.GET):
-        raise Problem("invalid-request", f"{page.describe_cut(cut)} Leave out the others.")
+    if limited_values := find_limited_values(page, request.GET):
+        raise Problem("invalid-request", f"{describe_limits(page, limited_values)} Leave out the others.")
     if format_ == "csv":
         name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         days = _name_period(period) if page.has_period else ""

@@ -14,6 +14,7 @@ from wire.postgresql.replica import get_read_age
 from wire.time.period import PRESETS, Period, parse_period
 from workspaces.access import has_role, list_workspaces
 from workspaces.models import Environment, Membership
+from workspaces.pages.ignored_values import describe_limits, find_limited_values, find_unknown_values
 from workspaces.pages.page import Page
 from workspaces.pages.routes import PAGE_NAMES, SHAREABLE_PAGES
 
@@ -33,9 +34,9 @@ def build_frame(
         "own_address": _find_own_address(request, environment, name),
         "period": period,
         "has_period": page.has_period,
-        "unknown": page.find_unknown(request.GET),
-        "cut": (cut := page.find_cut(request.GET)),
-        "cut_sentence": page.describe_cut(cut),
+        "unknown": find_unknown_values(page, request.GET),
+        "cut": (limited_values := find_limited_values(page, request.GET)),
+        "cut_sentence": describe_limits(page, limited_values),
         "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
         "data_age": _round_age(get_read_age()),
