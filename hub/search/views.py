@@ -8,8 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
+from hub.search.everything import list_examples, search_everything
 from hub.search.results import ResultGroup
-from hub.search.sources import MAX_TEXT, list_examples, search_everything
 from wire.filters import read_text
 from wire.http.request_id import REQUEST_ID_PREFIX
 from wire.table_exports import Table
@@ -17,6 +17,7 @@ from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 
+MAX_TEXT = 255  # characters: the longest id
 COLUMNS = ("kind", "title", "detail", "method", "path", "address")
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from affidavit import args_hash
 from hub.glossary.terms import read_terms
-from hub.search import sources
+from hub.search import ids, operations_properties_outcome_keys
 from hub.search.results import mark_matches, mark_prefix
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
@@ -218,7 +218,8 @@ def test_settings_are_found_by_those_who_may_open_them(start, workspace):
 
 
 def test_each_kind_shows_a_few_results_and_a_link_to_all(browser_client, start, workspace, monkeypatch):
-    monkeypatch.setattr(sources, "MAX_RESULTS", 2)
+    for module in (ids, operations_properties_outcome_keys):
+        monkeypatch.setattr(module, "MAX_RESULTS", 2)
     production = environment_of(workspace)
     record_outcomes(production, [Report("conv_1", f"key_{n}") for n in range(3)], now=NOW)
     register_conversations(production, [Arrival(f"many_{n}") for n in range(3)], now=NOW)
