@@ -1,22 +1,26 @@
 """A reason is named for a rise of rejections by its part in the rise, or by its growth.
 
 The part must be more than half of the rise. The growth of the reason, or of all rejections, must be more than chance.
+A rise starts with a bucket that has many more rejections than usual, if they have not been as usual since.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.rise import Growth, find_explaining_reason, find_reason_growth
+from intents.rejections.rise import Growth, find_explaining_reason, find_reason_growth, find_start
+from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import ReasonSummary
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RESULTS = st.dictionaries(st.sampled_from(["accepted", "", "expired", "replayed", "malformed"]), st.integers(0, 2000))
 COUNTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), max_size=6)
+REJECTIONS = st.lists(st.none() | st.integers(0, 12), max_size=12)  # by bucket; None for a bucket without calls
 
 
 def summarize(counts):
@@ -115,3 +119,64 @@ def test_a_steady_or_falling_rate_names_no_reason_that_may_be_chance(counts, pre
             for numbers in (counts, previous_counts)
         ]
         assert rates[0] > rates[1]
+
+
+def find_start_index(rejections, previous_count):
+    """Return the index of the bucket in which a rise starts; None if there is none.
+
+    rejections: the rejections of each bucket, which has accepted calls too; None for a bucket without calls.
+    """
+    buckets = [
+        ResultBucket(NOW + n * timedelta(hours=1), Counter() if count is None else Counter(expired=count, accepted=9))
+        for n, count in enumerate(rejections)
+    ]
+    start = find_start(buckets, previous_count)
+    return None if start is None else [bucket.start for bucket in buckets].index(start)
+
+
+@pytest.mark.parametrize(
+    ("rejections", "previous_count", "index"),
+    [
+        ([1, 1, 9, 9], 4, 2),
+        ([1, 1, 1, 9], 4, 3),  # the last bucket can start a rise
+        ([5, 5, 10, 10], 20, None),  # twice the average is not over twice
+        ([5, 5, 11, 11], 20, 2),
+        ([0, 0, 2, 2], 0, None),  # so few may be a coincidence
+        ([0, 0, 3, 3], 0, 2),
+        ([9, 1, 2, 2], 4, None),  # it ended with the second bucket, and nothing rose later
+        ([9, 1, 9, 9], 4, 2),  # the first rise ended
+        ([9, 2, 9, 9], 4, 0),  # 2 is still more than the average
+        ([9, None, 9, 9], 4, 0),  # without calls there is nothing to judge
+        ([9, 9, 9, 0], 4, 0),  # the last bucket may be short
+        ([9, 0, 0], 0, None),  # none at all ends a rise, even if there were none before
+        ([None, None], 4, None),
+        ([], 4, None),
+    ],
+)
+def test_a_rise_starts_with_over_twice_the_usual_rejections_and_ends_with_the_usual_ones(
+    rejections, previous_count, index
+):
+    assert find_start_index(rejections, previous_count) == index
+
+
+@given(st.lists(st.integers(0, 100), min_size=1), st.lists(st.integers(1, 100), min_size=1))
+def test_a_sudden_step_starts_at_its_bucket(before, increases):
+    """No bucket before the step has more than the average, and all of the step have more than twice of it."""
+    usual = max(before)
+    step = [max(2 * usual, 2) + increase for increase in increases]
+    assert find_start_index([*before, *step], usual * (len(before) + len(step))) == len(before)
+
+
+@given(st.integers(0, 100), st.data())
+def test_a_steady_series_has_no_start(usual, data):
+    rejections = data.draw(st.lists(st.integers(0, max(2 * usual, 2)), min_size=1))
+    assert find_start_index(rejections, usual * len(rejections)) is None
+
+
+@given(REJECTIONS, st.integers(0, 60))
+def test_a_rise_starts_with_the_first_high_bucket_after_the_last_usual_one(rejections, previous_count):
+    size = len(rejections)
+    usual = [n for n, count in enumerate(rejections[:-1]) if count is not None and count * size <= previous_count]
+    after = max(usual, default=-1) + 1
+    high = [n for n, count in enumerate(rejections) if count and count > 2 and count * size > 2 * previous_count]
+    assert find_start_index(rejections, previous_count) == next((n for n in high if n >= after), None)
