@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from runpy import run_module
 
-from hub.garbage_collection import collect_seldom
+from hub.programs.garbage_collection import collect_seldom
 from hub.telemetry.logs import log_uncaught_errors
 
 
