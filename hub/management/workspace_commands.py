@@ -16,6 +16,7 @@ from django.db.models import Q
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from wire.errors import DomainError
+from wire.time.timestamps import parse_moment
 from workspaces.models import Workspace
 
 ACTOR = "command line"
@@ -67,10 +68,9 @@ def find_workspace(name: str) -> Workspace:
 def parse_date_option(text: str) -> datetime:
     """Read `2027-01-01` or `2027-01-01T12:00Z`; without an offset it is UTC. Raises StartupError."""
     try:
-        moment = datetime.fromisoformat(text) if "T" in text or " " in text else _start_of_day(text)
+        return parse_moment(text) if "T" in text or " " in text else _start_of_day(text)
     except ValueError:
         raise StartupError(f"{text!r} is no date. Write 2027-01-01 or 2027-01-01T12:00Z.") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _start_of_day(text: str) -> datetime:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django import forms
 from django.utils import timezone
 
 from intents.verification.received_request import ReceivedRequest
-from wire.time.timestamps import EARLIEST, moment_from_unix
+from wire.time.timestamps import EARLIEST, moment_from_unix, parse_moment
 
 HEADER_NAME = "x-service-intent:"
 EXAMPLE_MOMENT = "2026-03-01T14:02:12Z"
@@ -59,6 +59,5 @@ def parse_received_at(text: str) -> datetime:
     try:
         number = float(text)
     except ValueError:
-        moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return parse_moment(text)
     return moment_from_unix(number)

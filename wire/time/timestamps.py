@@ -1,4 +1,4 @@
-"""Times on the wire: Unix seconds or milliseconds (contract §1)."""
+"""Moments as texts and as numbers: Unix seconds or milliseconds on the wire (contract §1)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -29,6 +29,12 @@ def moment_from_unix(number: float) -> datetime:
     Raises ValueError, OverflowError or OSError for a number that is no time in the years 1 to 9999.
     """
     return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS_FROM else number, UTC)
+
+
+def parse_moment(text: str) -> datetime:
+    """Return the moment of a date and a time in ISO 8601; without an offset it is UTC. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def read_moment(query: Mapping[str, str], name: str) -> datetime | None:

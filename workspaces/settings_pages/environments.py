@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from wire.errors import InvalidRequest
 from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
+from wire.time.timestamps import parse_moment
 from workspaces.environments.add import create_environment
 from workspaces.environments.change import (
     DEFAULT_NAME,
@@ -84,7 +85,7 @@ def post_restoring(request: HttpRequest, slug: str, environment: str, name: str)
 
 @member_form
 def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Set until when version 1 passes: until the time `until` in UTC, or without end if `open` is sent."""
+    """Set until when version 1 passes: until the time `until`, or without end if `open` is sent."""
 
     def set_end(workspace: Workspace, actor: str, now: datetime) -> None:
         set_v1_end(workspace, None if request.POST.get("open") else _read_end(request), actor=actor, now=now)
@@ -94,7 +95,7 @@ def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpRes
 
 def _read_end(request: HttpRequest) -> datetime:
     try:
-        return datetime.fromisoformat(request.POST.get("until", "")).replace(tzinfo=UTC)
+        return parse_moment(request.POST.get("until", ""))
     except ValueError:
         raise InvalidRequest("Enter a date and a time, as 2026-12-31 00:00.") from None
 

@@ -72,7 +72,15 @@ def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(admin, worksp
     assert "<code>urn:affidavit:lumen-books:staging</code>" in rest
 
 
-@pytest.mark.parametrize("until", ["0001-01-01T00:00", "9999-12-31T23:59"])
+def test_an_end_of_version_1_with_an_offset_is_that_moment(admin, workspace):
+    admin.post("/w/lumen-books/production/v1-window", {"until": "2099-12-31T00:00+02:00"})
+    workspace.workspace.refresh_from_db()
+    assert workspace.workspace.v1_until.isoformat() == "2099-12-30T22:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    "until", ["0001-01-01T00:00", "0001-01-01T00:00+02:00", "9999-12-31T23:59", "9999-12-31T23:59-02:00"]
+)
 def test_an_end_of_version_1_that_some_time_zone_cannot_show_is_refused(admin, workspace, until):
     refused = admin.post("/w/lumen-books/production/v1-window", {"until": until})
     assert "Choose a time between the years 2000 and 9999" in refused.content.decode()
