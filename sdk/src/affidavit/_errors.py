@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 _MAX_FAULTS_SHOWN = 3
 _MAX_SHOWN = 4_000
-"""Characters of a message: whatever answers in place of the hub must not fill a log."""
+"""Characters of a message: whatever answers in place of the hub, or a database, must not fill a log."""
 
 
 class Fault(NamedTuple):
@@ -31,6 +31,16 @@ class AffidavitError(Exception):
 
 class HarError(AffidavitError):
     """A HAR file cannot be read to its end. The message is one line and ends with what to do."""
+
+
+class StoreUnavailable(AffidavitError):
+    """A store cannot tell whether a call may pass. Answer 503, and do not let the call pass."""
+
+    def describe(self) -> str:
+        """Return the message for the log of the host, with the error of the database itself, in one line."""
+        cause = self.__cause__
+        own_error = f" ({type(cause).__name__}: {cause})" if cause else ""
+        return _write_line(f"{self}{own_error}")
 
 
 class ReportError(AffidavitError):
@@ -82,9 +92,8 @@ class ReportError(AffidavitError):
         return self
 
     def __str__(self) -> str:
-        """Return one line. Texts of the answer that hold a line break could otherwise forge lines of the host's log."""
-        text = " ".join([self.detail, *self._list_first_faults(), f"({', '.join(self._list_facts())})"])
-        return escape_unprintable(" ".join(text[:_MAX_SHOWN].split()))
+        """Return one line."""
+        return _write_line(" ".join([self.detail, *self._list_first_faults(), f"({', '.join(self._list_facts())})"]))
 
     def _list_first_faults(self) -> list[str]:
         lines = [f"{fault.pointer}: {fault.detail}" for fault in self.errors[:_MAX_FAULTS_SHOWN]]
@@ -111,6 +120,11 @@ class HubUnreachable(ReportError):
     def __init__(self, detail: str, *, was_sent: bool = True, **facts: Any) -> None:
         super().__init__(detail, **facts)
         self.was_sent = was_sent
+
+
+def _write_line(text: str) -> str:
+    """Return a text from elsewhere as one line of bounded length. A line break could forge lines of the host's log."""
+    return escape_unprintable(" ".join(text[:_MAX_SHOWN].split()))
 
 
 def end_sentence(text: str) -> str:

@@ -13,16 +13,11 @@ from support.store_servers import (
     unreachable_redis,
 )
 
+from affidavit._errors import StoreUnavailable
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.several_workers import OneProcess
 from affidavit._intents.sql import Database
-from affidavit._intents.store_basics import (
-    PRUNED_AT_ONCE,
-    PRUNED_EVERY,
-    StoreUnavailable,
-    memory_key,
-    store_key,
-)
+from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key, store_key
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))

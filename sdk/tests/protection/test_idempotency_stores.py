@@ -7,8 +7,8 @@ from support.calls_at_once import count_passes_at_once
 from support.signed_calls import make_protection, sign_call
 from support.store_servers import RepeatingRedis, postgres_schema, redis_server, sqlite_in
 
+from affidavit._errors import StoreUnavailable
 from affidavit._intents.intent import read_intent
-from affidavit._intents.store_basics import StoreUnavailable
 from affidavit._protection.idempotency import (
     LEASE,
     RETENTION,

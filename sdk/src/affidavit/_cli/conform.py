@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from affidavit._cli._hub import UsageError
-from affidavit._conformance.score import MAX_FAULTS_IN_ROW, Result, run_vectors
+from affidavit._conformance.run import MAX_FAULTS_IN_ROW, Result, run_vectors
 from affidavit._conformance.vectors import JsonObject, Vector, load_vectors
 
 _DESCRIPTION = """Run a program against the test vectors of the contract: it reads one JSON object per line and writes

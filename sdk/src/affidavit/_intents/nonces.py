@@ -14,11 +14,12 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from affidavit._async_refusal import require_value
+from affidavit._errors import StoreUnavailable
 
 from .several_workers import OneProcess
 from .sql import Database, run_unfailing
 from .sqlite_file import open_file
-from .store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, memory_key, store_key
+from .store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key, store_key
 
 KEPT_AFTER_EXPIRY = 300
 """Seconds that a nonce is kept after its intent has expired."""

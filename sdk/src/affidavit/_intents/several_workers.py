@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from .store_basics import StoreUnavailable
+from affidavit._errors import StoreUnavailable
 
 _DIFFERING = re.compile(rb"pipe_handle=\d+|\b(?:master|worker)\b")
 

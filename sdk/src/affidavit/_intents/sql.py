@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-from .store_basics import StoreUnavailable
+from affidavit._errors import StoreUnavailable
 
 T = TypeVar("T")
 

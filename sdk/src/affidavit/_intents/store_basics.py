@@ -1,8 +1,6 @@
-"""What the stores of nonces and those of deliveries share."""
+"""What the stores of nonces and those of deliveries share: how they name rows, and when they prune."""
 
 from hashlib import sha256
-
-from affidavit._errors import AffidavitError
 
 PRUNED_AT_ONCE = 500
 """The most rows that one pruning deletes, so that no request waits long for it."""
@@ -11,16 +9,6 @@ PRUNED_EVERY = 250
 
 _MAX_KEY = 64
 """Characters of the longest key in memory."""
-
-
-class StoreUnavailable(AffidavitError):
-    """A store cannot tell whether a call may pass. Answer 503, and do not let the call pass."""
-
-    def describe(self) -> str:
-        """Return the message for the log of the host, with the error of the database itself, in one line."""
-        cause = self.__cause__
-        own_error = f" ({type(cause).__name__}: {cause})" if cause else ""
-        return " ".join(f"{self}{own_error}".split())
 
 
 def store_key(workspace: str, name: str) -> str:

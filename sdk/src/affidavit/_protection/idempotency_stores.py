@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from affidavit._async_refusal import require_value
+from affidavit._errors import StoreUnavailable
 from affidavit._intents.sql import Database, Execute, run_unfailing
 from affidavit._intents.sqlite_file import open_file
-from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, store_key
+from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, store_key
 
 from .idempotency import (
     LEASE,

@@ -6,8 +6,9 @@ from collections import OrderedDict
 from itertools import chain, count
 from typing import Any
 
+from affidavit._errors import StoreUnavailable
 from affidavit._intents.several_workers import OneProcess
-from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, memory_key
+from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key
 
 from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
 
