@@ -13,7 +13,7 @@ from django.db.models.functions import Collate, Length, Lower, Substr
 
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
 from catalog.evidence.parts import find_node
-from catalog.evidence.tree import SEVERAL_TYPES
+from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation
 from catalog.operation_queries import BY_PATH, visible_operations
 from wire.postgresql.replica import get_read_connection

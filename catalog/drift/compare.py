@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from affidavit.operations import REQUEST
 from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER, locate_successor
 from catalog.evidence.outlines import Descriptor, Outline, list_media_types
-from catalog.evidence.tree import describe_type
+from catalog.evidence.type_names import describe_type
 from catalog.shape_pointers import ITEMS, VALUES, join_property
 
 PATH = "path"

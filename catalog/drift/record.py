@@ -21,7 +21,7 @@ from catalog.drift.compare import (
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.presence.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.evidence.outlines import Outline
-from catalog.evidence.tree import SEVERAL_TYPES
+from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
 TYPE_KINDS = ("type", "nullable", "known")  # kinds of changes that can come with a new type

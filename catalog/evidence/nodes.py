@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence, describe
 from catalog.evidence.outlines import Descriptor, is_repeated_field
-from catalog.evidence.tree import describe_type, has_several_types
+from catalog.evidence.type_names import describe_type, has_several_types
 from catalog.shape_pointers import ITEMS, VALUES, join_property
 
 EPOCH = date(1970, 1, 1)

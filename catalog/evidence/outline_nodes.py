@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
-from catalog.evidence.tree import describe_type
+from catalog.evidence.type_names import describe_type
 from catalog.shape_pointers import ITEMS, VALUES, join_property, property_name, split_pointer
 
 

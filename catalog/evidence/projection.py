@@ -11,7 +11,7 @@ from typing import Any
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, build_operation_document, has_begun
 from catalog.evidence.outlines import Descriptor, Outline, has_fields, is_repeated_field, list_outline_parts
-from catalog.evidence.tree import has_several_types
+from catalog.evidence.type_names import has_several_types
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.properties.chart import draw_calls, draw_presence, draw_types
 from catalog.browse.properties.days import DAY_COLUMNS, list_day_cells
 from catalog.browse.properties.history import find_successor
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import change_detail, impact
-from catalog.review.change_detail import ONE_DAY, CurrentField
+from catalog.review.change_detail import CurrentField
+from catalog.review.days_chart import describe_days
 from catalog.review.decide import MUTE_DAYS
 from catalog.review.impact import StatusShare
 from wire.errors import NotFound
@@ -27,8 +26,6 @@ from workspaces.access import has_role
 from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
-
-TYPE_KINDS = ("type", "known", "nullable", "not-null")  # kinds of changes whose days are shown by type
 
 
 def show_change(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -63,7 +60,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "siblings": change_detail.list_simultaneous_changes(drift),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
-            **_describe_days(field, drift, period, today=today),
+            **describe_days(field, drift, period, today=today),
             "mute": change_detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
             "may_set_alerts": has_role(request.user, environment.workspace, Membership.ADMIN),
@@ -87,26 +84,6 @@ def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[
     today = timezone.now().astimezone(UTC).date()
     field = change_detail.find_current_field(environment, drift, today=today)
     return map(list_day_cells, field.days if field else ())
-
-
-def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:
-    """Return the chart of the days around a change, and the period of these days, for the list below the chart."""
-    is_of_types = drift.kind in TYPE_KINDS
-    if field is None or len(field.days) < 2:
-        return {"figure": None, "is_of_types": is_of_types}
-    if impact.is_new_status(drift):
-        figure = draw_calls(field.days, drift.part, today=today)
-    elif is_of_types:
-        figure = draw_types(field.days, today=today)
-    else:
-        figure = draw_presence(field.days, field.node, today=today)
-    start, end = (datetime.combine(day, time(), UTC) for day in (field.days[0].day, field.days[-1].day + ONE_DAY))
-    return {
-        "figure": figure,
-        "is_of_types": is_of_types,
-        "is_partial": field.days[-1].day >= today,
-        "chart_period": replace(period, start=start, end=end),
-    }
 
 
 def require_drift(environment: Environment, number: int | None) -> Drift:

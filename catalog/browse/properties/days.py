@@ -15,7 +15,7 @@ from catalog.browse.presence_counts import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
-from catalog.evidence.tree import SEVERAL_TYPES
+from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation, OperationDay
 from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
 

@@ -21,10 +21,10 @@ from catalog.drift.presence.operations import (
     split_into_chunks,
 )
 from catalog.drift.queries import CatalogRow, load_catalog_rows, load_outlines
-from catalog.drift.type_names import name_types
+from catalog.drift.several_types import name_types
 from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline
-from catalog.evidence.tree import SEVERAL_TYPES
+from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import BaselineReset
 from workspaces.models import Environment
 

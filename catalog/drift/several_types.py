@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from catalog.drift.compare import Change
 from catalog.evidence.parts import find_node
-from catalog.evidence.tree import SEVERAL_TYPES
+from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation
 
 
