@@ -145,14 +145,30 @@ def test_stars_mean_what_the_same_regular_expression_means(rule, name):
     assert wild.is_all_of(words) is bool(re.fullmatch(f" {spelled} ", words))
 
 
-@given(st.lists(st.text("asS_1", min_size=1, max_size=6), max_size=4), st.text("asS_1", max_size=12))
+@pytest.mark.parametrize(("name", "is_sensitive"), [
+    ("ipAddresses", True), ("ip_addresses", True), ("ipaddresses", True), ("salaries", True), ("taxBoxes", True),
+    ("emails", True), ("pines", False), ("salarys", True), ("salarie", False), ("ipAddressed", False), ("days", False),
+])  # fmt: skip
+def test_a_sensitive_name_may_be_in_the_plural(name, is_sensitive):
+    assert Redactor(sensitive=["salary", "tax box"]).is_sensitive(name) is is_sensitive
+
+
+@given(st.lists(st.text("aesyS_1", min_size=1, max_size=6), max_size=4), st.text("aiesyS_1", max_size=12))
 @example([], "tokens")
 @example(["a s"], "asS")
+@example(["as"], "ases")
+@example(["sy"], "sies")
 def test_names_mean_what_the_same_regular_expression_means(rules, name):
     names = [rule for rule in [*rules, "tokens", "token"] if normalize_name(rule)]
-    spelled = "|".join(normalize_name(rule).replace(" ", " ?") for rule in names)
-    expected = re.search(f" (?!tokens )(?:{spelled})s? ", f" {normalize_name(name)} ")
+    spelled = "|".join(spell_plural(normalize_name(rule)) for rule in names)
+    expected = re.search(f" (?!tokens )(?:{spelled}) ", f" {normalize_name(name)} ")
     assert NameIndex(names).is_in(normalize_name(name).split()) is bool(expected)
+
+
+def spell_plural(words):
+    spelled = words.replace(" ", " ?")
+    ending = "(?:e?s)?" if re.search("(?:s|x|z|ch|sh)$", words) else "s?"
+    return f"{spelled}{ending}|{spelled[:-1]}ies" if words.endswith("y") else f"{spelled}{ending}"
 
 
 def test_a_rule_of_many_stars_is_fast():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
@@ -21,11 +21,13 @@ class NameIndex:
         self._breaks: dict[str, list[frozenset[int]]] = {}
         self._max_words = 0
         for words in {tuple(normalize_name(name).split()) for name in names}:
-            self._breaks.setdefault("".join(words), []).append(frozenset(accumulate(map(len, words))))
+            self._breaks.setdefault("".join(words), []).append(frozenset(accumulate(map(len, words[:-1]))))
             self._max_words = max(self._max_words, len(words))
 
     def is_in(self, words: Sequence[str]) -> bool:
         """Return whether adjacent words are one of the names: `api key` is also `apikey`, `api keys` and `apikeys`.
+
+        So is the plural of a name on -s, as `addresses`, and on -y, as `salaries`.
 
         Nothing that begins with `tokens` is, because that is mostly a count.
         """
@@ -39,7 +41,7 @@ class NameIndex:
         text, breaks = "", set[int]()
         for word in words:
             text += word
-            if self._holds(text, breaks) or (text.endswith("s") and self._holds(text[:-1], breaks)):
+            if any(self._holds(singular, breaks) for singular in _list_singulars(text)):
                 return True
             breaks.add(len(text))
         return False
@@ -47,6 +49,17 @@ class NameIndex:
     def _holds(self, text: str, breaks: set[int]) -> bool:
         """Return whether `text` is one of the names, with no break between words where that name has none."""
         return any(breaks <= own_breaks for own_breaks in self._breaks.get(text, ()))
+
+
+def _list_singulars(text: str) -> Iterator[str]:
+    """Yield the text, and the names of which it may be the plural."""
+    yield text
+    if text.endswith("s"):
+        yield text[:-1]
+    if text.endswith(("ses", "xes", "zes", "ches", "shes")):
+        yield text[:-2]
+    if text.endswith("ies"):
+        yield f"{text[:-3]}y"
 
 
 class Wildcard:
