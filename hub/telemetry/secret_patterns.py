@@ -7,7 +7,7 @@ import re
 CUT = "[cut]"
 NAMES = (
     "authorization|proxy-authorization|cookie|set-cookie|x-service-api-key|x-service-intent|x-csrftoken|sessionid|"
-    r"csrf\w*|password\w*|passwd|secret\w*|token\w*|api[_-]?key"
+    r"csrf\w*|pass(?:word|wd|phrase|code)\w*|secret\w*|token\w*|api[_-]?key"
 )
 # The first group of each pattern is kept; the rest of the match is cut.
 PATTERNS = (

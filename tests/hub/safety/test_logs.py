@@ -50,13 +50,17 @@ MAKERS = {
     "invitation": lambda: f"/invitations/{secrets.token_hex(5)}",
     "shared link": lambda: f"/shared/{secrets.token_hex(5)}",
     "form": lambda: f"username=ann&password={secrets.token_hex(5)}&x=1",
+    "passphrase": lambda: f"passphrase={secrets.token_hex(5)}",
     "header": lambda: f"'x-service-intent': '{secrets.token_hex(6)}'",
     "dictionary": lambda: f"{{'csrfmiddlewaretoken': '{secrets.token_hex(6)}'}}",
 }
 # Texts of each kind, new each time. Only the random part of a text is secret.
 SECRETS = st.sampled_from(sorted(MAKERS)).map(lambda kind: MAKERS[kind]())
 TEXT = st.text(max_size=30)
-ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&", "': '": "'"}
+ENDS = {
+    "hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&",
+    "passphrase=": "", "': '": "'",
+}  # fmt: skip
 formatter = JsonFormatter()
 
 
