@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from catalog.browse.presence_counts import list_presence
 from catalog.browse.tree_filter import find_nodes
-from catalog.evidence.days import ObservedDays
+from catalog.evidence.days import Gap, ObservedDays
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
 from catalog.models import ExcessOperation, Operation, WitnessReport
@@ -21,6 +21,7 @@ from wire.table_exports import Table
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
     "unknowns", "driftedAt", "observationsInPeriod", "lastVerifiedAt", "noLongerSeen", "probablyGone",
+    "countedFromDay",
 )  # fmt: skip
 OPERATIONS_AT_ONCE = 500
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
@@ -36,25 +37,25 @@ def export_operations(
     operations: QuerySet[Any],
     verified: Mapping[int, datetime],
     count_absent: Callable[[], tuple[Mapping[int, int], Mapping[int, int]]],
-    find_uncounted: Callable[[Sequence[Any]], Container[int]],
+    find_gaps: Callable[[Sequence[Any]], Mapping[int, Gap]],
 ) -> Table:
     """Return the table of operations.
 
     verified: when each operation was last verified, by its row id.
     count_absent: called when the table is downloaded; returns how many properties are no longer seen, and how many are
         probably gone, by operation.
-    find_uncounted: returns the ids of those operations for which no observations in the period can be told.
+    find_gaps: returns which operations have no counts for some days of the period, by their row ids.
     """
 
     def list_rows() -> Iterator[Sequence[Any]]:
         absent, probably_gone = count_absent()
         rows = operations.iterator()
         while batch := list(islice(rows, OPERATIONS_AT_ONCE)):
-            uncounted = find_uncounted(batch)
+            gaps = find_gaps(batch)
             for operation in batch:
                 yield _operation_row(
                     operation,
-                    None if operation.pk in uncounted else operation.observations_in_period,
+                    gaps.get(operation.pk),
                     verified.get(operation.pk),
                     absent.get(operation.pk, 0),
                     probably_gone.get(operation.pk, 0),
@@ -64,15 +65,17 @@ def export_operations(
 
 
 def _operation_row(
-    operation: Any, in_period: int | None, verified_at: datetime | None, absent: int, probably_gone: int
+    operation: Any, gap: Gap | None, verified_at: datetime | None, absent: int, probably_gone: int
 ) -> Sequence[Any]:
+    in_period = operation.observations_in_period
     statuses = {str(status): count for status, count in operation.status_counts}
     properties = operation.properties - absent - probably_gone
     undecided_segments = [segment for segment, _ in operation.undecided_segments]
     return (
         operation.method, operation.path, operation.observations, statuses, properties,
         undecided_segments, operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
-        in_period, verified_at, absent, probably_gone,
+        in_period or (None if gap else 0), verified_at, absent, probably_gone,
+        gap.counted_from.isoformat() if gap and gap.counted_from and in_period else None,
     )  # fmt: skip
 
 

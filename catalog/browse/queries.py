@@ -28,7 +28,7 @@ from catalog.browse.filters import OperationFilters
 from catalog.drift.environments.extent import count_absent_by_operation, count_probably_gone
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
-from catalog.evidence.days import DaySpan, find_days, find_gaps
+from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.unobserved_resets import find_unobserved_reset
 from catalog.models import BaselineReset, Operation, OperationDay
 from catalog.operation_queries import BY_PATH, LARGE_TEXTS, visible_operations
@@ -97,15 +97,6 @@ def find_verified(environment: Environment, verifications: Mapping[Identity, dat
         if moment:
             moments[pk] = max(moment, moments.get(pk, moment))
     return moments
-
-
-def find_uncounted(environment: Environment, operations: Collection[Any], period: Period) -> set[int]:
-    """Return the ids of operations that have no count in the period because none was kept for some of its days.
-
-    operations: those of `list_operations`.
-    """
-    without_count = [operation for operation in operations if not operation.observations_in_period]
-    return find_gaps(environment, without_count, find_days(period))
 
 
 def find_unobserved_resets(environment: Environment, operations: Collection[Operation]) -> dict[int, BaselineReset]:

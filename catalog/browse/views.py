@@ -25,7 +25,6 @@ from catalog.browse.filters import (
     expand_status,
 )
 from catalog.browse.queries import (
-    find_uncounted,
     find_unobserved_resets,
     find_verified,
     list_methods,
@@ -38,7 +37,7 @@ from catalog.drift.environments.extent import (
     count_properties_of_operations,
 )
 from catalog.drift.queries import summarize_drift_of_operations
-from catalog.evidence.days import find_days
+from catalog.evidence.days import find_days, find_gaps
 from catalog.inbox_queries import dead_letters
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -64,7 +63,7 @@ def show_catalog(
     filters = OperationFilters.from_address(request.GET)
     verified = find_verified(environment, verifications)
     operations = list_operations(environment, period, filters, verified)
-    reports = dead_letters(environment)
+    reports, days = dead_letters(environment), find_days(period)
 
     def build_context() -> Mapping[str, Any]:
         page = Paginator(operations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
@@ -73,10 +72,10 @@ def show_catalog(
             "operations": page,
             "verified": verified,
             "has_unnamed": NO_OPERATION in verifications,
-            "days": find_days(period),
+            "days": days,
             "today": timezone.now().date(),
             "property_counts": count_properties_of_operations(environment, list(page)),
-            "uncounted": find_uncounted(environment, list(page), period),
+            "gaps": find_gaps(environment, list(page), days),
             "unobserved_resets": find_unobserved_resets(environment, list(page)),
             "drifted": summarize_drift_of_operations(environment, period, list(page)),
             "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
@@ -99,7 +98,7 @@ def show_catalog(
             operations,
             verified,
             lambda: _count_absent_properties(environment),
-            lambda rows: find_uncounted(environment, rows, period),
+            lambda rows: find_gaps(environment, rows, days),
         ),
         exports.export_dead_letters(reports),
         exports.export_excess(excess_operations(environment, period)),

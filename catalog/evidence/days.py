@@ -116,10 +116,10 @@ def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
     return Gap(counted_from) if has_gap(operation, days, counted_from) else None
 
 
-def find_gaps(environment: Environment, operations: Collection[Operation], days: DaySpan | None) -> set[int]:
-    """Return the ids of those visible operations that have a gap, as `find_gap` does for one."""
+def find_gaps(environment: Environment, operations: Collection[Operation], days: DaySpan | None) -> dict[int, Gap]:
+    """Return the gaps of visible operations by their ids, as `find_gap` does for one. Leave out those without a gap."""
     if days is None or not operations:
-        return set()
+        return {}
     row_ids = [operation.pk for operation in operations]
     rows = Operation.objects.filter(Q(pk__in=row_ids) | Q(shown_under__in=row_ids), environment=environment)
     visible_ids = dict(rows.values_list("pk", Coalesce("shown_under_id", "pk")))
@@ -128,7 +128,8 @@ def find_gaps(environment: Environment, operations: Collection[Operation], days:
     for row_id, first in first_days.annotate(first=Min("day")).values_list("operation", "first"):
         visible_id = visible_ids[row_id]
         counted_from[visible_id] = min(first, counted_from.get(visible_id, first))
-    return {operation.pk for operation in operations if has_gap(operation, days, counted_from.get(operation.pk))}
+    firsts = {operation: counted_from.get(operation.pk) for operation in operations}
+    return {row.pk: Gap(first) for row, first in firsts.items() if has_gap(row, days, first)}
 
 
 def has_gap(operation: Operation, days: DaySpan, counted_from: date | None) -> bool:

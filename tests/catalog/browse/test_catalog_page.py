@@ -76,6 +76,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "lastVerifiedAt": None,
         "noLongerSeen": 0,
         "probablyGone": 0,
+        "countedFromDay": None,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
     response = browser_client.get(address(filled_workspace, ".csv"), {"table": "operations"})
@@ -120,6 +121,22 @@ def test_observations_without_counts_by_day_are_not_shown_as_zero(api, browser_c
     operation = {"method": "GET", "path": "/orders/{orderId}"}
     page = browser_client.get(address(workspace).replace("catalog", "operation"), operation).content.decode()
     assert "No counts are kept for these days" in page
+
+
+def test_a_sum_without_the_deleted_days_of_its_period_says_from_which_day_on_it_counts(api, browser_client, workspace):
+    """The operations were observed on 2026-09-21 and, one of them, on 2026-09-24."""
+    deliver(api, workspace, observation(count=5, lastSeenAt=AT), observation(count=7, lastSeenAt=AT + 3 * 86400))
+    deliver(api, workspace, observation(path="/books", count=6, lastSeenAt=AT + 3 * 86400))
+    period = {"from": "2026-09-20", "to": "2026-09-25"}
+    assert "24 Sep 2026 on" not in browser_client.get(address(workspace), period).content.decode()
+    OperationDay.objects.filter(day="2026-09-21").delete()
+    page = browser_client.get(address(workspace), period).content.decode()
+    assert page.count("from 24 Sep 2026 on") == 1
+    rows = list_rows(browser_client, workspace, **period)
+    assert [(row["path"], row["observationsInPeriod"], row["countedFromDay"]) for row in rows] == [
+        ("/books", 6, None),
+        ("/orders/{orderId}", 7, "2026-09-24"),
+    ]
 
 
 @pytest.mark.parametrize("days", [("2026-09-10", "2026-09-15"), ("2026-09-23", "2026-09-24")])
