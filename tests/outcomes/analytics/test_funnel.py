@@ -119,6 +119,15 @@ def test_the_page_says_how_many_reached_the_step_before_only_lately(browser_clie
     assert "Lost" not in text
 
 
+@pytest.mark.parametrize("query", ["step=cart", "step=cart&step=cart"])
+def test_the_page_says_that_one_key_alone_is_no_funnel(browser_client, production, query):
+    record_outcomes(production, [Report("a", "cart")], now=timezone.now())
+    html = browser_client.get(f"{PAGE}?{query}").content.decode()
+    assert "A funnel needs at least two different keys" in html.partition('id="funnel"')[2]
+    assert "two different keys" not in browser_client.get(PAGE).content.decode()
+    assert "two different keys" not in browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode()
+
+
 def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_key_has_no_conversations(production):
     register(production, "a")
     report(production, "a", "cart", hours=5)
