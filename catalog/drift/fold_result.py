@@ -59,6 +59,7 @@ class FoldResult:
                 find_absence_states(self.row, part),
                 self.total.evidence[part],
                 self._with_maps(part, self.new_sum.evidence[part]),
+                observed_from=self.new_sum.first,
             )
             for part in self.new_sum.evidence
         }

@@ -96,11 +96,12 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
 def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
     """Return when the added observations began.
 
-    For a property that is no longer seen, return the last day on which it was seen.
+    For a property that is no longer seen, return the last day on which it was seen; for one that was absent before it
+    came back as optional, when the first observations without it began.
     """
     if event.kind == NO_LONGER_SEEN and event.evidence.last is not None:
         return _to_datetime(event.evidence.last * SECONDS_PER_DAY)
-    return _to_datetime(result.new_sum.first)
+    return _to_datetime(event.began_at or result.new_sum.first)
 
 
 def _describe_event(part: str, event: AbsenceEvent) -> Change:

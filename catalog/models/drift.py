@@ -44,7 +44,8 @@ class Drift(models.Model):
 
     at: when the change was detected.
     since: the earliest time at which the change can have begun: the time of the first observation that the fold added.
-        For a property that is no longer seen, it is the start of the UTC day on which it was last seen.
+        For a property that is no longer seen, it is the start of the UTC day on which it was last seen. For one that
+        came back as optional, it is the time of the first observation of the fold in which its absence began.
     seen, of: how often the node was present since then, and how often it could have been (null if unknown).
     matching: for a new type, how many of the values since then have it.
     values_before: for a new type, how many values were observed before then.

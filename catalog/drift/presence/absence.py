@@ -15,12 +15,9 @@ from affidavit import Evidence
 from catalog.drift.renames import find_successors
 from catalog.evidence.tree import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
-from wire.significance import chance_of_run
 
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
-CHANCE = 0.01  # an absence is unusual if it is less probable than this at the usual rate of the property
-LEAST = 3  # absences in a row before it can be said that a property is probably gone
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
@@ -38,6 +35,8 @@ class Absence(NamedTuple):
     is_reported: whether this run was reported. Then `successor` is the probable new name, if any.
     first_seen, first_objects: how often the property had been seen, and how many objects could have had it, at the end
         of the fold in which the property first came.
+    began_at: when the first observation was made of the fold in which the current absence began, in Unix seconds; 0 if
+        there is none, or if an earlier version of the hub counted it.
 
     Stored arrays have the members in this order. A new member comes at the end, so that older arrays can be read.
     """
@@ -48,6 +47,7 @@ class Absence(NamedTuple):
     successor: str = ""
     first_seen: int = 0
     first_objects: int = 0
+    began_at: int = 0
 
     @property
     def objects_before_first(self) -> int:
@@ -67,6 +67,7 @@ class Absence(NamedTuple):
             self.successor,
             self.first_seen,
             self.first_objects,
+            self.began_at,
         ]
 
 
@@ -79,6 +80,7 @@ class AbsenceEvent:
     seen: how many of these objects had it.
     always: for NOT_ALWAYS, how often it had been present before, without exception.
     successor: for NO_LONGER_SEEN, its probable new name, if any.
+    began_at: for NOT_ALWAYS, that of the absence that ended with this fold; 0 if there was none.
     """
 
     kind: str
@@ -88,6 +90,7 @@ class AbsenceEvent:
     of: int
     always: int = 0
     successor: str = ""
+    began_at: int = 0
 
 
 class Occasion(NamedTuple):
@@ -122,9 +125,11 @@ class Occasion(NamedTuple):
 
 
 def update_absences(
-    states: AbsenceStates, total: Evidence, new_evidence: Evidence
+    states: AbsenceStates, total: Evidence, new_evidence: Evidence, *, observed_from: int = 0
 ) -> tuple[dict[str, list[Any]], list[AbsenceEvent]]:
     """Update the absence counters with `new_evidence`, which is already part of `total`.
+
+    observed_from: when the first observation of `new_evidence` was made, in Unix seconds.
 
     Return the new counters and the events; each absence is reported once.
     """
@@ -132,7 +137,10 @@ def update_absences(
     events: list[AbsenceEvent] = []
     no_longer_seen: list[Occasion] = []
     for occasion in _list_occasions(total, new_evidence):
-        absence, event = _update(absences.pop(occasion.pointer, Absence()), occasion)
+        earlier = absences.pop(occasion.pointer, Absence())
+        absence, event = _update(earlier, occasion)
+        if absence.absent and not earlier.absent:
+            absence = absence._replace(began_at=observed_from)
         if absence != Absence():
             absences[occasion.pointer] = absence
         if event:
@@ -179,7 +187,8 @@ def _limit(absence: Absence, present: int, objects: int) -> Absence:
     is_reported = absence.is_reported and _is_no_longer_seen(absent, longest, present, objects)
     successor, first_seen = absence.successor if is_reported else "", min(absence.first_seen, present)
     first_objects = first_seen + min(absence.objects_before_first, without)
-    return Absence(absent, longest, is_reported, successor, first_seen, first_objects)
+    began_at = absence.began_at if absent else 0
+    return Absence(absent, longest, is_reported, successor, first_seen, first_objects, began_at)
 
 
 def _update(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
@@ -198,7 +207,7 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
     """End any absence. Report that the property was seen again, or (once) that it is no longer always present."""
     longest = max(absence.absent, absence.longest)
-    new_absence = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
+    new_absence = absence._replace(absent=0, longest=longest, is_reported=False, successor="", began_at=0)
     if occasion.objects_before and not occasion.seen_before:
         new_absence = new_absence._replace(first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
     of = absence.absent + occasion.objects
@@ -206,7 +215,8 @@ def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, Absen
         event = AbsenceEvent(SEEN_AGAIN, occasion.pointer, occasion.evidence, occasion.present, occasion.objects)
         return new_absence, event
     if of > occasion.present and (always := _count_always(absence, occasion)) >= ENOUGH:
-        return new_absence, AbsenceEvent(NOT_ALWAYS, occasion.pointer, occasion.evidence, occasion.present, of, always)
+        event = AbsenceEvent(NOT_ALWAYS, occasion.pointer, occasion.evidence, occasion.present, of, always)
+        return new_absence, replace(event, began_at=absence.began_at)
     return new_absence, None
 
 
@@ -222,32 +232,6 @@ def _is_no_longer_seen(absent: int, longest: int, present: int, objects: int) ->
     objects: all objects, including those in which it was absent.
     """
     return absent > LONGER * longest and _was_expected(EXPECTED, absent, present, objects)
-
-
-def is_unusual(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether a property is absent for longer than ever before, and hardly by chance at its earlier rate.
-
-    objects: all objects, including those in which it was absent.
-    """
-    rate = min(present / max(objects - absence.absent, 1), 1)
-    return absence.absent > absence.longest and (1 - rate) ** absence.absent < CHANCE
-
-
-def is_probably_gone(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether an absence is unusual, and it is improbable that a run as long occurs anywhere among all objects.
-
-    objects: all objects, including those in which it was absent.
-    """
-    before = objects - absence.absent
-    if before < 1 or absence.absent < LEAST or not is_unusual(absence, present, objects):
-        return False
-    present_before = min(present, before)
-    return chance_of_run(absence.absent, present_before, objects) < CHANCE
-
-
-def is_always_present(absence: Absence, present: int, objects: int) -> bool:
-    """Return whether a property was in every object after its first fold, up to its absence, if it is absent now."""
-    return present - absence.first_seen >= objects - absence.first_objects - absence.absent
 
 
 def _was_expected(times: int, absent: int, present: int, objects: int) -> bool:

@@ -9,13 +9,10 @@ from enum import StrEnum
 
 from catalog.drift.presence.absence import (
     ENOUGH,
-    LEAST,
     Absence,
     AbsenceStates,
-    is_always_present,
-    is_probably_gone,
-    is_unusual,
 )
+from catalog.drift.presence.unusual_absence import LEAST, is_always_present, is_probably_gone, is_unusual
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import is_within, parent_pointer
 

@@ -84,6 +84,14 @@ def test_a_property_no_longer_always_seen_is_one_drift_with_its_counts(api, work
     assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "now optional", 1)
 
 
+def test_a_property_that_comes_back_was_optional_from_the_beginning_of_its_absence(api, workspace):
+    with_it, without = {"id": 1, "a": 1}, {"id": 1}
+    for day, body, count in ((0, with_it, 60), (1, without, 5), (2, without, 5), (3, with_it, 5)):
+        deliver(api, workspace, *[observation(response=body, lastSeenAt=AT + day * 86_400)] * count)
+    assert list_drift() == [("200", "/a", "optional", "in each of 60", "in 5 of 15", "consumer")]
+    assert int(Drift.objects.get().since.timestamp()) == AT + 86_400
+
+
 def test_a_member_of_a_request_that_is_no_longer_always_sent_breaks_nobody(api, workspace):
     sent = [observation("POST", "/orders", 201, request=body) for body in ({"sku": "x", "a": 1}, {"sku": "x"})]
     deliver(api, workspace, *[sent[0]] * 30)
