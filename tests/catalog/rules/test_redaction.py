@@ -190,3 +190,8 @@ def test_a_rule_for_another_spelling_of_a_name_is_refused(workspace, kind):
         add_rule(workspace, kind, "cardNumber")
     for name in ("cardnumber", "card*number", "Card*Number"):
         add_rule(workspace, kind, name)
+
+
+def test_the_page_says_which_program_does_not_use_the_rules(browser_client, workspace):
+    page = browser_client.get(f"/w/{workspace.workspace.slug}/production/rules").content.decode()
+    assert "<code>affidavit har</code> does not" in page
