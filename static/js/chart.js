@@ -91,14 +91,21 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const [LETTER_WIDTH, MARK_WIDTH, AXIS_WIDTH] = [6.5 * TEXT_SCALE, 9, 50 * TEXT_SCALE]; // pixels
+  const [NAME_SIZE, NAME_GAP, MARK_WIDTH, AXIS_WIDTH] = [11, 13 * TEXT_SCALE, 9, 50 * TEXT_SCALE]; // pixels
+  const paper = document.createElement("canvas").getContext("2d");
+
+  function measureName(text) {
+    paper.font = `${NAME_SIZE * TEXT_SCALE}px ${getComputedStyle(document.body).fontFamily}`;
+    return paper.measureText(text).width;
+  }
 
   const MAX_NAME_LENGTHS = [20, 12, 8]; // letters
 
   // The texts that may be written beside a mark, the longest first: the first annotation, and how many more there are.
   function listNames({ note, count }) {
     if (!note) return count > 1 ? [`${count} changes`] : [];
-    const names = MAX_NAME_LENGTHS.map((length) => (note.length > length ? `${note.slice(0, length - 1)}…` : note));
+    const letters = Array.from(note); // each whole, also one of two UTF-16 code units
+    const names = MAX_NAME_LENGTHS.map((length) => (letters.length > length ? `${letters.slice(0, length - 1).join("")}…` : note));
     return count > 1 ? [`${names[0]} and ${count - 1} more`, ...names.map((name) => `${name} +${count - 1}`)] : names;
   }
 
@@ -111,14 +118,14 @@
     return marks.toReversed().map((mark) => {
       const x = (mark.bucket + 0.5) * bucketWidth;
       const places = listNames(mark).flatMap((text) => {
-        const length = text.length * LETTER_WIDTH;
+        const length = measureName(text);
         return [["center", x - length / 2], ["right", x], ["left", x - length]].map(([side, start]) => ({ text, side, start, end: start + length }));
       });
       const place = places.find(({ start, end }) => {
         const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
         return start >= 0 && end <= freeWidth && !coversMark;
       });
-      if (place) freeWidth = place.start - 2 * LETTER_WIDTH;
+      if (place) freeWidth = place.start - NAME_GAP;
       const text = place ? place.text : mark.note && mark.count > 1 ? String(mark.count) : "";
       return { text: escapeMarkup(text), position: `top ${place?.side ?? "center"}` };
     }).toReversed();
@@ -137,7 +144,7 @@
       y: visibleMarks.map(() => 1),
       text: names.map((name) => name.text),
       textposition: names.map((name) => name.position),
-      textfont: { size: 11 },
+      textfont: { size: NAME_SIZE },
       marker: { size: 9, color: colours, symbol: visibleMarks.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
       customdata: visibleMarks.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
       hovertemplate: "%{customdata}<extra></extra>",

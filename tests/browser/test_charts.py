@@ -120,6 +120,28 @@ def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):
             assert len(covered) == 1, (width, names.all_text_contents())
 
 
+def test_a_name_of_wide_letters_is_whole_and_covers_no_other_mark(new_tab, start_of_pages, api):
+    now = timezone.now()
+    for days, text in ((27, "W" * 20), (14, "リリース" * 5), (13, "M" * 12), (1, "W" * 12), (0, "🚀" * 20)):
+        annotation = {"text": text, "at": int((now - timedelta(days=days)).timestamp())}
+        assert api.post("/api/annotations", annotation).status_code == 201
+    for width in (1280, 390):
+        page = new_tab(width=width).open(f"{start_of_pages}/outcomes?range=30d")
+        names = page.locator(".plot .textpoint text")
+        names.first.wait_for(timeout=10_000)
+        chart = page.locator(".plot .main-svg").first.bounding_box()
+        marks = page.locator(".plot .scatterlayer .points path.point").evaluate_all(BOXES)
+        beneath = [mark for mark in marks if mark["width"] > 8]  # smaller marks are points of a line
+        for text, box in zip(names.all_text_contents(), names.evaluate_all(BOXES), strict=True):
+            if re.search(r"\D", text):  # others show a count
+                assert chart["x"] <= box["left"] <= box["right"] <= chart["x"] + chart["width"], (width, text, box)
+                left, right = box["left"] - 5, box["right"] + 5
+                covered = {round(mark["left"]) for mark in beneath if left <= mark["right"] and mark["left"] <= right}
+                assert len(covered) == 1, (width, text, names.all_text_contents())
+            assert "\ufffd" not in text
+            text.encode()  # no half of a character
+
+
 def test_the_mark_of_today_has_a_name_beside_those_of_the_days_before(new_tab, start_of_pages, api):
     now = timezone.now()
     first = {"conversationId": "conv_first", "startedAt": int((now - timedelta(days=29)).timestamp())}
