@@ -28,6 +28,11 @@ BOX_OF_TEXT = """(element, text) => {
     range.setEnd(node, node.textContent.indexOf(text) + text.length);
     return range.getBoundingClientRect().toJSON();
 }"""
+COUNT_LINES = """element => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map((box) => box.top)).size;
+}"""
 RIGHT_TO_LEFT = "\u202eoverride"  # reverses the rest of its line unless it is isolated
 
 
@@ -139,6 +144,19 @@ def test_keys_that_differ_in_a_space_look_different_and_an_empty_name_is_quoted(
     names = [name.inner_text().strip() for name in page.locator(".tree .name a").all()]
     assert names[0] == '""'
     assert {"p one", "p  one"} <= set(names)
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_a_figure_of_billions_stands_on_one_line(new_tab: Any, start_of_pages: str, api: Any, width: int) -> None:
+    for _ in range(11):
+        verifications = [{"result": result, "version": 2, "count": 10**9} for result in ("expired", "accepted")]
+        report = {"reportId": str(uuid.uuid4()), "verifications": verifications}
+        assert api.post("/api/verification-reports", report).status_code == 200
+    page = new_tab(width=width).open(f"{start_of_pages}/rejections")
+    figures = page.locator(".facts .v").filter(has_text=",000,")
+    assert figures.count() == 2
+    for figure in figures.all():
+        assert figure.evaluate(COUNT_LINES) == 1, figure.inner_text()
 
 
 @pytest.mark.parametrize("width", [1280, 360])
