@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from affidavit import IntentRejected, IntentVerifier, MemoryNonces
 from alerts.models import Alert
-from tests.alerts.alerts import make_target
+from tests.alerts.alerts import make_alert, make_target
 from tests.workspaces.people.authenticator_app import read_code
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
 from workspaces.create import NewWorkspace
@@ -208,6 +208,28 @@ def test_a_double_click_creates_one_alert(new_tab: Any, start_of_pages: str, wor
     page.get_by_role("button", name="Save alert").evaluate(CLICK_TWICE)
     page.get_by_role("button", name="Pause Breaking drift").first.wait_for()
     assert Alert.objects.count() == 1
+
+
+def test_a_question_about_a_target_or_an_alert_keeps_the_form_of_a_new_alert(
+    new_tab: Any, start_of_pages: str, workspace: NewWorkspace
+) -> None:
+    target, _ = make_target(workspace, "https://8.8.8.8/hooks", name="ops")
+    make_alert(workspace, target)
+    page = new_tab().open(f"{start_of_pages}/alerts?new=1")
+    page.get_by_role("radio", name="Jump of rejected calls").check()
+    page.get_by_label("Least cases").fill("77")
+    heading = page.get_by_role("heading", name=re.compile("^(Rotate|Delete|Change) "))
+    question = page.locator("section", has=heading)
+    for name in ("Rotate the secret of ops", "Delete ops", "Edit ops", re.compile("Delete Breaking drift")):
+        page.get_by_role("button", name=name).click()
+        question.get_by_role("link").click()
+        assert page.get_by_label("Least cases").input_value() == "77"
+        assert page.get_by_role("radio", name="Jump of rejected calls").is_checked()
+        assert question.count() == 0
+    page.get_by_role("button", name="Rotate the secret of ops").click()
+    page.get_by_role("button", name="Rotate now").click()
+    page.get_by_text("whsec_").first.wait_for()
+    assert page.get_by_label("Least cases").input_value() == "77"
 
 
 def test_after_signing_in_again_in_another_tab_a_form_that_was_open_is_accepted(
