@@ -20,10 +20,20 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 
 
 def label_node(node: Node) -> str:
-    """Return what a page calls a node: its name, quoted if it cannot be seen, or a nameless node's label."""
+    """Return what a page calls a node: its name, quoted if it cannot be seen, or a nameless node's label.
+
+    In quotes, a character without a width is written as its code, such as `\\u200b`.
+    """
     if node.is_nameless:
         return NAMELESS_LABELS.get(node.name, node.name)
-    return node.name if node.name.strip() else f'"{node.name}"'
+    if any(_is_visible(character) for character in node.name):
+        return node.name
+    characters = (character if character.isspace() else ascii(character)[1:-1] for character in node.name)
+    return f'"{"".join(characters)}"'
+
+
+def _is_visible(character: str) -> bool:
+    return character.isprintable() and not character.isspace()
 
 
 class NodeChange(Protocol):

@@ -82,3 +82,8 @@ def test_an_unknown_pointer_shows_the_whole_shape():
 def test_a_name_without_a_visible_character_is_quoted():
     rows, _ = build_rows(nodes_of({"": 1, " ": 1, "\t ": 1, "a b": 1}), limit=9)
     assert {row.label for row in rows} == {"the whole body", '""', '" "', '"\t "', "a b"}
+
+
+def test_a_name_of_zero_width_characters_is_written_as_their_codes():
+    rows, _ = build_rows(nodes_of({"": 1, "\u200b": 1, "\ufeff \u200d": 1, "a\u200db": 1}), limit=9)
+    assert {row.label for row in rows} == {"the whole body", '""', '"\\u200b"', '"\\ufeff \\u200d"', "a\u200db"}
