@@ -28,8 +28,8 @@ urlpatterns = [
     path(f"{CHANGE_PATH}/mute", review_post_views.post_mute, name="mute-change"),
     path(f"{OPERATION_PATH}/template", post_views.post_template_rule, name="show-under"),
     path(f"{RULES_PATH}/redaction", post_views.post_redaction_rule, name="add-redaction-rule"),
-    path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", post_views.post_revert, name="take-back-rule"),
-    path(f"{OPERATION_PATH}/afresh", post_views.post_baseline_reset, name="start-afresh"),
+    path(f"{RULES_PATH}/<slug:kind>/<int:pk>/undo", post_views.post_revert, name="undo-rule"),
+    path(f"{OPERATION_PATH}/baseline", post_views.post_baseline_reset, name="reset-baseline"),
     path(f"{OPERATION_PATH}/maps", post_views.post_map_rule, name="show-as"),
     path(f"{OPERATION_PATH}/hints", post_views.post_hint_rule, name="set-hint"),
 ]

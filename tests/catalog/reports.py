@@ -53,4 +53,4 @@ def deliver(api: Any, created: NewWorkspace, *observations: dict[str, Any], **me
 
 def undo_override(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
     """Press the button that undoes a manual override, on the page of rules or of an operation; return the answer."""
-    return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/take-back", operation)
+    return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/undo", operation)

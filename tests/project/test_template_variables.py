@@ -365,7 +365,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
     operation = {"method": "GET", "path": "/books/{bookId}"}
     member = {**operation, "part": "200", "pointer": "/tags"}
     for address, form in (
-        ("operation/afresh", {**operation, "part": "200", "pointer": "/id"}),
+        ("operation/baseline", {**operation, "part": "200", "pointer": "/id"}),
         ("operation/maps", {**member, "as": "map"}),
         ("operation/template", {"method": "GET", "path": "/search", "target": "/{anything}"}),
         ("operation/template", {**operation, "target": "not a template"}),
@@ -373,7 +373,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
         ("rules/redaction", {"kind": "?", "name": ""}),
         ("joins/move?range=all", {"to": "staging"}),
         ("joins/moves/{move}/undo?range=all", {}),
-        ("operation/afresh", {"method": "POST", "path": "/orders"}),
+        ("operation/baseline", {"method": "POST", "path": "/orders"}),
     ):
         move = Move.objects.values_list("pk", flat=True).first()
         response = browser.post(f"{start}/{address.format(move=move)}", form)

@@ -128,7 +128,7 @@ def test_a_reset_and_its_undo_are_in_the_audit_log(changed_workspace):
 
 
 def post_reset(client: Client, created: Any, **members: str) -> Any:
-    address = f"/w/{created.workspace.slug}/production/operation/afresh"
+    address = f"/w/{created.workspace.slug}/production/operation/baseline"
     return client.post(address, {"method": "GET", "path": PATH, **members})
 
 
@@ -153,7 +153,7 @@ def test_strangers_keys_and_outsiders_reset_no_baseline(client, changed_workspac
     """Neither a person who is not signed in, nor an API key, nor a person without membership resets one."""
     assert post_reset(client, changed_workspace).status_code == 302
     key = {"x-service-api-key": changed_workspace.full_key}
-    by_key = client.post(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh", headers=key)
+    by_key = client.post(f"/w/{changed_workspace.workspace.slug}/production/operation/baseline", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert post_reset(client, changed_workspace).status_code == 404
@@ -161,7 +161,7 @@ def test_strangers_keys_and_outsiders_reset_no_baseline(client, changed_workspac
 
 
 def test_a_get_request_changes_nothing(browser_client, changed_workspace):
-    assert browser_client.get(f"/w/{changed_workspace.workspace.slug}/production/operation/afresh").status_code == 405
+    assert browser_client.get(f"/w/{changed_workspace.workspace.slug}/production/operation/baseline").status_code == 405
 
 
 @pytest.mark.parametrize("name", ["tools", "mcp"])

@@ -205,7 +205,7 @@ def test_a_reset_and_its_undo_are_in_the_audit_log_with_their_node(changed_works
 
 
 def post_reset(client: Client, created: Any, **members: str) -> Any:
-    address = f"/w/{created.workspace.slug}/production/operation/afresh"
+    address = f"/w/{created.workspace.slug}/production/operation/baseline"
     return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
 
 

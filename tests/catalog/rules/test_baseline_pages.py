@@ -103,7 +103,7 @@ def test_operation_and_catalog_say_the_same_of_a_reset(api, browser_client, two_
 
 def test_the_first_line_undoes_the_reset_for_those_who_may(browser_client, client, two_environments):
     made = reset()
-    undo = f'action="/w/{two_environments.workspace.slug}/production/rules/fresh-starts/{made.pk}/take-back"'
+    undo = f'action="/w/{two_environments.workspace.slug}/production/rules/fresh-starts/{made.pk}/undo"'
     head = open_page(browser_client, two_environments, "operation", **PLACE).partition('id="overrides"')[0]
     assert undo in head
     viewer = get_user_model().objects.create_user("vera")

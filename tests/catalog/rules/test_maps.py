@@ -207,7 +207,7 @@ def test_undo_leads_back_to_the_same_page(browser_client, alike):
     filters = {"method": "GET", "path": PATH, "part": "200", "at": "/by", "range": "7d", "open": ["curl", "/by"]}
     shown = f"http://testserver{address}?{urlencode(filters, doseq=True)}"
     post_map_rule(browser_client, alike, **{"as": "properties"})
-    undo = f"/w/{alike.workspace.slug}/production/rules/map-rules/{MapRule.objects.get().pk}/take-back"
+    undo = f"/w/{alike.workspace.slug}/production/rules/map-rules/{MapRule.objects.get().pk}/undo"
     form = {"method": "GET", "path": PATH}
     answer = browser_client.post(undo, form, headers={"Referer": f"{shown}&refused=map"})
     location = urlsplit(answer["Location"])

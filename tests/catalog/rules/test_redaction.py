@@ -143,7 +143,7 @@ def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspac
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<code class="path">trace</code>' in page
     assert "all environments" in page
-    assert post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
+    assert post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/undo").status_code == 303
     assert RedactionRule.objects.get().reverted_at
 
 
@@ -151,7 +151,7 @@ def test_a_rule_undone_with_the_form_of_an_operation_leads_back_to_the_rules(bro
     deliver(api, workspace, observation("GET", "/orders/{id}"))
     rule = add_rule(workspace, "drop", "trace")
     form = {"method": "GET", "path": "/orders/{id}"}
-    answer = post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back", **form)
+    answer = post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/undo", **form)
     assert (answer.status_code, answer["Location"].partition("#")[2]) == (303, "redaction-rules")
 
 
@@ -175,11 +175,11 @@ def test_only_members_of_the_workspace_make_or_undo_a_rule(client, workspace, ot
     assert post_rule(client, workspace, kind="drop", name="more").status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert post_rule(client, workspace, kind="drop", name="more").status_code == 404
-    assert post_rule(client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    assert post_rule(client, workspace, f"/redaction-rules/{rule.pk}/undo").status_code == 404
     outside = get_user_model().objects.create_user("neighbour")
     other_workspace.workspace.memberships.create(user=outside, role="editor")
     client.force_login(outside)
-    assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/undo").status_code == 404
     assert RedactionRule.objects.get().reverted_at is None
 
 

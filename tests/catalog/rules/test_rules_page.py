@@ -72,11 +72,11 @@ def test_each_override_can_be_undone_on_the_page(browser_client, with_rules, kin
         .list_rules(environment_of(with_rules))
         .get()
     )
-    answer = browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/take-back"))
+    answer = browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/undo"))
     assert (answer.status_code, answer["Location"]) == (303, f"{address(with_rules)}#{kind}")
     rule.refresh_from_db()
     assert rule.reverted_at
-    assert browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
+    assert browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/undo")).status_code == 303
 
 
 def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
@@ -88,7 +88,7 @@ def test_an_empty_page_says_where_overrides_are_made(browser_client, workspace):
 
 def test_rules_that_were_undone_are_in_a_closed_section_of_their_own(browser_client, with_rules):
     rule = HintRule.objects.get()
-    browser_client.post(address(with_rules, f"rules/hint-rules/{rule.pk}/take-back"))
+    browser_client.post(address(with_rules, f"rules/hint-rules/{rule.pk}/undo"))
     page = browser_client.get(address(with_rules)).content.decode()
     section = page.partition('id="hint-rules"')[2].partition("</section>")[0]
     in_force, _, undone = section.partition("<summary>Undone (1)</summary>")
@@ -106,7 +106,7 @@ def test_the_kinds_without_rules_lead_to_where_one_is_made(api, browser_client, 
     assert [re.findall(r"open=([a-z-]+)", link) for link in links] == [["template"], ["baseline"], [], ["hints"]]
 
 
-@pytest.mark.parametrize("address_end", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
+@pytest.mark.parametrize("address_end", ["rules/nothing/1/undo", "rules/template-rules/999/undo"])
 def test_an_unknown_rule_is_404(browser_client, with_rules, address_end):
     assert browser_client.post(address(with_rules, address_end)).status_code == 404
 
@@ -115,7 +115,7 @@ def test_a_key_reads_but_does_not_act(client, with_rules):
     key = {"x-service-api-key": with_rules.full_key}
     assert not re.search(r"\bUndo\b", client.get(address(with_rules), headers=key).content.decode())
     rule = TemplateRule.objects.get()
-    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
+    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/undo"), headers=key).status_code == 302
     rule.refresh_from_db()
     assert rule.reverted_at is None
 
@@ -125,7 +125,7 @@ def test_an_outsider_finds_nothing_and_changes_nothing(client, with_rules, other
     rule = TemplateRule.objects.get()
     assert client.get(address(with_rules)).status_code == 404
     assert client.get(address(with_rules, "rules.json")).status_code == 404
-    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back")).status_code == 404
+    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/undo")).status_code == 404
     assert client.post(address(with_rules, "operation/template"), {"method": "GET", "path": SHOP}).status_code == 404
     stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(with_rules), headers=stranger).status_code == 404
@@ -175,7 +175,7 @@ def test_a_reset_of_merged_operations_is_listed_only_at_the_operation_where_it_w
     assert ["baseline begins here" in page for page in pages] == [False, True]
     assert "Undo the baseline reset" not in pages[0]
     member_reset = BaselineReset.objects.exclude(through=None).get()
-    assert browser_client.post(address(with_data, f"rules/fresh-starts/{member_reset.pk}/take-back")).status_code == 404
+    assert browser_client.post(address(with_data, f"rules/fresh-starts/{member_reset.pk}/undo")).status_code == 404
 
 
 def test_a_nul_in_the_form_is_dropped(browser_client, with_data):
@@ -205,7 +205,7 @@ def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
     pinned = add_template_rule(environment, RED, RED, **by)
     add_template_rule(environment, "/shops/blue/{}", SHOP, matching=True, **by)
     add_template_rule(environment, SHOP, RED, **by)
-    answer = browser_client.post(address(with_data, f"rules/template-rules/{pinned.pk}/take-back"))
+    answer = browser_client.post(address(with_data, f"rules/template-rules/{pinned.pk}/undo"))
     assert "cannot be undone yet" in browser_client.get(answer["Location"]).content.decode()
     pinned.refresh_from_db()
     assert pinned.reverted_at is None
