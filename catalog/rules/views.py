@@ -20,7 +20,7 @@ from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
 
 MAX_SHOWN = 100  # of each kind
-DECISION_COLUMNS = ("at", "by", "takenBackAt")
+DECISION_COLUMNS = ("at", "by", "undoneAt")
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,17 @@ def test_differences_are_shown_even_if_rows_of_the_history_lack_members(capsys, 
     assert "added    new (GET /a)\n" in output
 
 
+@pytest.mark.parametrize("name", ["undoneAt", "takenBackAt"])  # the second is that of hubs before 0.1.0
+@pytest.mark.parametrize(("undone_at", "day"), [(None, "2026-01-01"), (1767355200, "2026-01-02")])
+def test_a_changed_hint_says_since_when(capsys, name, undone_at, day):
+    run("lock", tools(tool()))
+    hint = {"method": "GET", "path": "/a", "hint": "readOnlyHint", "at": 1767268800, name: undone_at}
+    pages = (table("operations"), table("drift"), table("hint-rules", hint))
+    run("verify", tools(tool(annotations={"readOnlyHint": False})), *pages)
+    expected = f"readOnlyHint: true, now false; since {day} 12:00 UTC, on the operation's page"
+    assert expected in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("member", "value", "text"),
     [

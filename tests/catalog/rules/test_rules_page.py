@@ -54,7 +54,7 @@ def test_every_kind_of_override_is_listed_with_its_time_and_author(browser_clien
         assert text in page
     table_rows = load_tables(browser_client, with_rules)
     assert set(table_rows) == KINDS
-    assert {(len(rows), rows[0]["by"], rows[0]["takenBackAt"]) for rows in table_rows.values()} == {(1, "ann", None)}
+    assert {(len(rows), rows[0]["by"], rows[0]["undoneAt"]) for rows in table_rows.values()} == {(1, "ann", None)}
     rule = table_rows["template-rules"][0]
     assert (rule["method"], rule["source"], rule["target"], rule["matching"]) == (None, "/shops/red/{}", SHOP, True)
 

@@ -53,7 +53,8 @@ class History:
     def _describe_change(self, operation: str, change: ToolChange) -> str:
         for row in self._list_rows("hint-rules", operation):
             if row["hint"] == change.subject:
-                return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"
+                undone_at = row.get("undoneAt") or row.get("takenBackAt")  # the second is that of hubs before 0.1.0
+                return f"since {_format_time(undone_at or row['at'])}, on the operation's page"
         for row in self._list_rows("drift", operation):
             is_of_node = change.part and row["part"].startswith(change.part) and row["pointer"] == change.pointer
             # A description says what the responses contain, so their drift changes it.
