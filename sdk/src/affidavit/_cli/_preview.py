@@ -1,12 +1,12 @@
 """Preview the catalog that a hub would make of observations: the output of `--dry-run` (contract §4 and §5)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
-from affidavit.operations._documents import build_operation_document, has_begun
+from affidavit.operations._documents import NOT_BEGINNING, build_operation_document, has_begun
 from affidavit.operations._operation_sums import (
     PARAMETER,
     Identity,
@@ -18,13 +18,25 @@ from affidavit.operations._operation_sums import (
 )
 
 
+def count_operations(observations: Iterable[Mapping[str, Any]]) -> Mapping[Identity, int]:
+    """Return how often each operation of wire observations was observed, without reading their shapes."""
+    statuses: dict[Identity, Counter[int]] = defaultdict(Counter)
+    for observation in observations:
+        statuses[_identify(observation)][observation["status"]] += observation["count"]
+    return {identity: counts.total() for identity, counts in statuses.items() if not NOT_BEGINNING.issuperset(counts)}
+
+
 def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the operations of wire observations, each as in `GET /api/catalog`, sorted by path and method."""
     sums = OperationSums()
     for observation in observations:
-        sums.add(Identity(observation["method"], strip_names(observation["path"])), _build_sum(observation))
+        sums.add(_identify(observation), _build_sum(observation))
     documents = [build_operation_document(identity, total) for identity, total in sums if has_begun(total)]
     return sorted(documents, key=lambda operation: (operation["path"], operation["method"]))
+
+
+def _identify(observation: Mapping[str, Any]) -> Identity:
+    return Identity(observation["method"], strip_names(observation["path"]))
 
 
 def _build_sum(observation: Mapping[str, Any]) -> OperationSum:

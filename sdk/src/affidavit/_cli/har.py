@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
-from affidavit._cli._preview import preview_catalog
+from affidavit._cli._preview import count_operations, preview_catalog
 from affidavit._cli._progress_bar import show_progress_bar
 from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError, escape_unprintable
@@ -24,6 +24,7 @@ from affidavit._paths.templates import Template
 from affidavit._shapes.forms import FormFields
 from affidavit._witness.delivery import make_content_report_id, send_observations
 from affidavit._witness.observations import Observations
+from affidavit.operations import Identity
 
 _DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
 shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
     _check_hosts(hosts, recording.host_names, options.file)
     if transport is None:
-        catalog = {"environment": environment, "operations": recording.operations}
+        catalog = {"environment": environment, "operations": preview_catalog(recording.entries)}
         print(json.dumps(catalog, indent=2))
         print(f"Dry run of {recording.size}: nothing was sent.{recording.remarks}", file=sys.stderr)
     else:
@@ -81,7 +82,7 @@ class Recording:
     decided_entries: the wire observations without a segment that may be a value.
     undecided_entries: observations with such a segment, which are sent all the same.
     held_back: observations with such a segment, which are not sent.
-    operations: the catalog of everything that is sent.
+    operations: how often each operation of everything that is sent was observed.
     hosts: the number of exchanges by host.
     host_names: the names by which these hosts can be chosen.
     reasons: why a path is undecided, by template.
@@ -90,7 +91,7 @@ class Recording:
     decided_entries: Sequence[Mapping[str, Any]]
     undecided_entries: Sequence[Mapping[str, Any]]
     held_back: Sequence[Mapping[str, Any]]
-    operations: Sequence[Mapping[str, Any]]
+    operations: Mapping[Identity, int]
     skip_counts: Counter[Skip]
     left_out: Counter[LeftOut]
     hosts: Counter[str]
@@ -111,7 +112,7 @@ class Recording:
     @property
     def remarks(self) -> str:
         """Return sentences that count the data that is not sent, and the observations that make no operation."""
-        idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
+        idle_count = _count_observations(self.entries) - sum(self.operations.values())
         sentences = [
             f" Skipped {_format_count(self.skip_counts.total(), 'entry', 'entries')}"
             f"{_format_reasons(self.skip_counts)}."
@@ -157,7 +158,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     for entry in observations.entries():
         (undecided_entries if "undecided" in entry else decided_entries).append(entry)
     undecided_entries, held_back = (undecided_entries, []) if send_undecided else ([], undecided_entries)
-    operations = preview_catalog([*decided_entries, *undecided_entries])
+    operations = count_operations([*decided_entries, *undecided_entries])
     return Recording(
         decided_entries,
         undecided_entries,

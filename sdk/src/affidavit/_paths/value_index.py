@@ -28,11 +28,12 @@ class KeyedHash:
 
     def __init__(self, key: bytes | None = None) -> None:
         """Use this key of up to 64 bytes, by default a random one."""
-        self._key = key or secrets.token_bytes(32)
+        self._keyed = blake2b(key=key or secrets.token_bytes(32), digest_size=HASH_BYTES)
 
     def digest(self, text: str) -> int:
         """Return the hash of a text, of 64 bits."""
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES)
+        digest = self._keyed.copy()
+        digest.update(text.encode("utf-8", "surrogatepass"))
         return int.from_bytes(digest.digest(), "big")
 
 
@@ -54,40 +55,48 @@ class ExchangeFacts:
 
 def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
     """Return the facts of the bodies of one exchange; the request comes first."""
-    facts = ExchangeFacts()
+    facts, texts = ExchangeFacts(), dict[str, set[str]]()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
-            _read_value(facts, hashes, body, "", mark, 1)
+            _read_value(facts, texts, body, "", mark, 1)
+    for name, values in texts.items():
+        for text in values:
+            _add_text(facts, hashes.digest(text), text, name)
     return facts
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
-    """Cut a shape that is too large: keep its first pointers in alphabetical order."""
-    return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
+    """Cut a shape that is too large: keep its first pointers in alphabetical order. Equal pointers are one object."""
+    return frozenset(map(intern, shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS]))
 
 
-def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
+def _read_value(
+    into: ExchangeFacts, texts: dict[str, set[str]], value: Json, name: str, pointer: str, level: int
+) -> None:
     """Add the facts of a value.
 
-    name: the property that holds it.
+    texts: the short texts that were read, by the name of the property that holds them.
+    name: the property that holds the value.
     pointer: its position, such as `>.order.items[]`.
     """
-    if isinstance(value, dict):
+    if isinstance(value, str):
+        if 0 < len(value) <= MAX_TEXT:
+            texts.setdefault(name, set()).add(value)
+    elif isinstance(value, dict):
         for key, member in value.items():
             is_name = not is_data(key)
-            member_pointer = intern(f"{pointer}.{key if is_name else '*'}")
+            member_pointer = f"{pointer}.{key if is_name else '*'}"
             if is_name:
                 into.names.add(key)
             if level <= MAX_LEVEL:
                 into.shape.add(member_pointer)
-            _read_value(into, hashes, member, key if is_name else name, member_pointer, level + 1)
+            _read_value(into, texts, member, key if is_name else name, member_pointer, level + 1)
     elif isinstance(value, list):
         if pointer in ROOTS:
             into.shape.add(pointer)
+        item_pointer = f"{pointer}[]"
         for item in value:
-            _read_value(into, hashes, item, name, f"{pointer}[]", level)
-    elif isinstance(value, str) and 0 < len(value) <= MAX_TEXT:
-        _add_text(into, hashes.digest(value), value, name)
+            _read_value(into, texts, item, name, item_pointer, level)
 
 
 def _add_text(into: ExchangeFacts, value_hash: int, text: str, name: str) -> None:
