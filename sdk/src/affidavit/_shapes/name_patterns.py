@@ -23,6 +23,7 @@ class NameIndex:
         for words in {tuple(normalize_name(name).split()) for name in names}:
             self._breaks.setdefault("".join(words), []).append(frozenset(accumulate(map(len, words[:-1]))))
             self._max_words = max(self._max_words, len(words))
+        self._beginnings = {text[:length] for text in self._breaks for length in range(1, len(text) + 1)}
 
     def is_in(self, words: Sequence[str]) -> bool:
         """Return whether adjacent words are one of the names: `api key` is also `apikey`, `api keys` and `apikeys`.
@@ -43,12 +44,14 @@ class NameIndex:
             text += word
             if any(self._holds(singular, breaks) for singular in _list_singulars(text)):
                 return True
+            if text not in self._beginnings:
+                return False  # no longer text is a name either
             breaks.add(len(text))
         return False
 
     def _holds(self, text: str, breaks: set[int]) -> bool:
         """Return whether `text` is one of the names, with no break between words where that name has none."""
-        return any(breaks <= own_breaks for own_breaks in self._breaks.get(text, ()))
+        return text in self._breaks and any(breaks <= own_breaks for own_breaks in self._breaks[text])
 
 
 def _list_singulars(text: str) -> Iterator[str]:
