@@ -1,4 +1,4 @@
-"""The processes of a hub: what they log, and how much memory they use when idle."""
+"""The processes of a hub: what they log, how much memory they use when idle, and that they replace dead connections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import os
 import signal
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +20,26 @@ from tests.hub.hub_process import READY, Hub, find_processes, is_ready, read_par
 MAX_IDLE_BYTES = 350 * 1024 * 1024
 BACK_WITHIN = 60  # seconds
 OBSERVATION = {"method": "GET", "path": "/orders", "status": 200, "count": 1}
+REQUESTS, CLIENTS = 50, 8
 pytestmark = pytest.mark.xdist_group("whole hub")
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def new_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     with running_hub(tmp_path_factory.mktemp("a folder")) as hub:
         hub.settings["LOG_LEVEL"] = "INFO"
-        hub.start()
         yield hub
 
 
 @pytest.fixture(scope="module")
-def key(hub: Hub) -> str:
-    done = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
-    return str(json.loads(done.stdout)["secretKey"])
+def key(new_hub: Hub) -> str:
+    return str(new_hub.copy_workspace()["secretKey"])
+
+
+@pytest.fixture(scope="module")
+def hub(new_hub: Hub, key: str) -> Hub:
+    new_hub.start()
+    return new_hub
 
 
 def read_lines(hub: Hub) -> list[dict[str, Any]]:
@@ -76,6 +83,26 @@ def test_log_lines_of_a_task_have_the_id_of_the_request_that_caused_it(hub, key)
         return any(line["logger"] == "celery.app.trace" and "catalog.tasks.fold" in line["message"] for line in lines)
 
     wait_for(is_logged, BACK_WITHIN)
+
+
+def post_outcomes(hub: Hub, key: str) -> Counter[int]:
+    """Send requests from several clients, enough for every thread of both web processes; count the statuses."""
+
+    def send(number: int) -> int:
+        outcome = {"conversationId": f"c{number}", "outcomeKey": "purchase"}
+        return hub.request("/api/conversation-outcomes", {"outcomes": [outcome]}, key=key)[0]
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return Counter(pool.map(send, range(REQUESTS)))
+
+
+def test_no_request_is_refused_once_the_hub_is_ready_after_the_database_was_killed(hub, key):
+    """Because dead connections are replaced."""
+    assert post_outcomes(hub, key) == {200: REQUESTS}
+    os.kill(find_processes(hub, "-D")[0], signal.SIGKILL)
+    time.sleep(1)  # by then every connection is closed
+    wait_for(lambda: is_ready(hub), BACK_WITHIN)
+    assert post_outcomes(hub, key) == {200: REQUESTS}
 
 
 def test_every_line_is_json_also_when_processes_fail_and_stop(hub):
