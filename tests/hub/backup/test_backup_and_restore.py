@@ -28,6 +28,7 @@ from hub.local.startup_errors import StartupError
 from hub.management.commands import migrate
 from tests.hub.backup.stored_data import assert_refused, can_verify, read_downloads, start_with_data
 from tests.hub.hub_process import Hub, running_hub
+from tests.hub.local.test_operators_supervisor import name_database
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
 
@@ -112,8 +113,8 @@ def test_a_backup_without_its_key_is_not_restored_under_another_key(hub, second,
 
 def test_files_that_are_damaged_cut_or_newer_are_refused_before_anything_is_written(hub, second, tmp_path):
     file, copy = tmp_path / "affidavit.backup", tmp_path / "copy"
-    assert_refused(hub.manage("backup", str(file)), "nothing to back up")
-    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    assert_refused(second.manage("backup", str(file)), "nothing to back up")
+    hub.copy_workspace()
     assert hub.manage("backup", str(file)).returncode == 0
     whole = file.read_bytes()
     copy.write_bytes(whole[: len(whole) // 2])
@@ -173,6 +174,11 @@ def test_after_a_restore_that_was_killed_the_next_start_pauses_the_alerts(hub, s
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert run_in_shell(second, READ_ALERTS) == "[False] ['waiting']\n"
     assert_refused(second.manage("restore", str(file)), "was interrupted", "the next start completes it")
+    key_file = second.folder / "var" / "secret.key"
+    second.settings = {**name_database("postgres"), "SECRET_KEY": "", "SECRET_KEY_FILE": str(key_file)}
+    refused = second.manage("move_database")
+    assert_refused(refused, "a restore into this database was interrupted", "without DATABASE_URL")
+    second.settings = {}
     second.start()
     assert run_in_shell(second, READ_ALERTS) == "[True] ['dead']\n"
     copy = tmp_path / "copy"
