@@ -66,7 +66,7 @@ def test_commands_that_need_the_server_itself_refuse_a_pooler(tmp_path):
     assert not (tmp_path / "affidavit.backup").exists()
 
 
-@pytest.mark.xdist_group("whole hub")
+@pytest.mark.xdist_group("whole hub, data")
 def test_a_hub_works_behind_a_transaction_pooler_from_its_start_to_folding(tmp_path, django_db_blocker):
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("CREATE DATABASE pooled")

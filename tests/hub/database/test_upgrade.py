@@ -13,7 +13,7 @@ from tests.hub.hub_process import running_hub
 LONGEST_SECONDS = 5.0  # limit for a request of the old code; long, because other work may share the machine
 
 
-@pytest.mark.xdist_group("whole hub")
+@pytest.mark.xdist_group("whole hub, data")
 def test_old_code_reads_and_writes_during_and_after_the_migration(tmp_path: Path) -> None:
     with running_hub(tmp_path) as hub:
         result = hub.manage("shell", "--no-imports", "-c", "from tests.hub.database.upgrade import main; main()")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -25,8 +26,9 @@ from hub.environment_variables import (
 )
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
-from tests.hub.hub_process import ROOT, Hub, running_hub
+from tests.hub.hub_process import ROOT, Hub, find_processes, is_ready, running_hub, wait_for
 
+BACK_WITHIN = 30  # seconds
 OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
 pytestmark = pytest.mark.xdist_group("whole hub")
 
@@ -85,14 +87,21 @@ def test_acknowledged_reports_survive_ctrl_c_and_kill_9_of_every_process(hub):
     assert hub.stop() == 0
 
 
-def test_after_the_supervisor_and_then_all_programs_are_killed_the_next_start_is_clean(hub):
+def test_after_the_supervisor_is_killed_the_next_start_is_clean_or_uses_the_database_that_still_runs(hub):
     key = hub.copy_workspace()["secretKey"]
     hub.start()
-    os.kill(hub.process.pid, 9)
+    os.kill(hub.process.pid, signal.SIGKILL)
     hub.process.wait()
     hub.kill()
     hub.start()
     assert hub.request("/api/conversation-outcomes", OUTCOME, key=key)[0] == 200
+
+    os.kill(hub.process.pid, signal.SIGKILL)
+    hub.process.wait()
+    wait_for(lambda: not find_processes(hub, "-m"), BACK_WITHIN)  # only PostgreSQL still runs
+    hub.start()
+    assert is_ready(hub)
+    assert hub.stop() == 0
 
 
 def test_a_hub_may_be_called_under_its_address_of_ipv6(hub):

@@ -49,16 +49,6 @@ def test_killed_processes_are_back_within_seconds_twice_in_a_row(hub):
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_after_a_killed_hub_only_its_database_keeps_running_and_the_next_start_uses_it(hub):
-    os.kill(hub.process.pid, signal.SIGKILL)
-    hub.process.wait()
-    wait_for(lambda: not find_processes(hub, "-m"), BACK_WITHIN)
-    hub.start()
-    assert is_ready(hub)
-    assert hub.stop() == 0
-
-
-@pytest.mark.xdist_group("whole hub")
 def test_a_slow_recovery_of_the_database_delays_no_other_program(hub):
     cluster = Server(hub.folder / "var").cluster
     (cluster / "recovery.signal").touch()  # makes the recovery wait for the restore_command below

@@ -163,7 +163,6 @@ def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_ne
     assert (refusal["code"], refusal["status"], refusal["requestId"]) == ("rate-limited", 429, "r1")
 
 
-@pytest.mark.xdist_group("whole hub")
 def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_need():
     provider_answered = threading.Event()
 
@@ -192,6 +191,7 @@ def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_ne
     asyncio.run(run())
 
 
+@pytest.mark.xdist_group("whole hub")
 def test_silent_clients_and_stalled_forms_block_nobody_and_are_closed(hub):
     host, port = hub.address.removeprefix("http://").split(":")
     head = (

@@ -62,7 +62,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[Hub]:
+def new_hub(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[Hub]:
     with running_hub(tmp_path_factory.mktemp("a folder")) as hub:
         hub.settings |= {
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{receiver.server.server_port}",
@@ -70,14 +70,18 @@ def hub(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterato
             "OTEL_BSP_SCHEDULE_DELAY": "200",
             "LOG_LEVEL": "INFO",
         }
-        hub.start()
         yield hub
 
 
 @pytest.fixture(scope="module")
-def key(hub: Hub) -> str:
-    result = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
-    return str(json.loads(result.stdout)["secretKey"])
+def key(new_hub: Hub) -> str:
+    return str(new_hub.copy_workspace()["secretKey"])
+
+
+@pytest.fixture(scope="module")
+def hub(new_hub: Hub, key: str) -> Hub:
+    new_hub.start()
+    return new_hub
 
 
 @pytest.mark.xdist_group("whole hub")
