@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,9 +59,8 @@ def test_the_database_refuses_what_the_role_may_not_do(hub, web_connection, stat
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_the_web_server_connects_as_this_role_and_all_other_programs_as_the_owner(hub, web_connection):
-    keys = json.loads(hub.manage("create_workspace", "Roles", "--json").stdout)
-    assert hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["reportKey"])[0] == 200
+def test_the_web_server_connects_as_this_role_and_all_other_programs_as_the_owner(hub, hub_keys, web_connection):
+    assert hub.request("/api/conversation-outcomes", {"outcomes": []}, key=hub_keys["reportKey"])[0] == 200
 
     def list_users() -> set[str]:
         query = "SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'affidavit'"

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-
-from tests.hub.hub_process import Hub
 
 pytestmark = pytest.mark.xdist_group("whole hub")
 
 
-@pytest.fixture(scope="module")
-def keys(hub: Hub) -> dict[str, str]:
-    return json.loads(hub.manage("create_workspace", "Large", "--full-key", "--json").stdout)
-
-
 @pytest.mark.parametrize("megabytes", [4.1, 20, 60])
-def test_a_body_that_is_too_large_is_refused_with_the_reason(hub, keys, megabytes):
+def test_a_body_that_is_too_large_is_refused_with_the_reason(hub, hub_keys, megabytes):
     body = {"outcomes": "x" * int(megabytes * 1024 * 1024)}
     for _ in range(5):
-        status, problem, _ = hub.request("/api/conversation-outcomes", body, key=keys["secretKey"])
+        status, problem, _ = hub.request("/api/conversation-outcomes", body, key=hub_keys["secretKey"])
         assert (status, problem["code"]) == (413, "body-too-large")
 
 
-def test_a_large_body_of_another_type_is_refused_with_the_reason(hub, keys):
+def test_a_large_body_of_another_type_is_refused_with_the_reason(hub, hub_keys):
     headers = {"Content-Type": "text/csv"}
     for _ in range(5):
-        answer = hub.request("/api/conversation-outcomes", "x" * 4_000_000, key=keys["secretKey"], headers=headers)
+        answer = hub.request("/api/conversation-outcomes", "x" * 4_000_000, key=hub_keys["secretKey"], headers=headers)
         assert answer[0] == 415

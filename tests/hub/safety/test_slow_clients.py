@@ -88,12 +88,11 @@ def test_headers_with_underscores_are_dropped():
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_clients_that_stall_in_their_bodies_delay_nobody_and_get_an_answer(hub):
-    keys = json.loads(hub.manage("create_workspace", "Slow", "--full-key", "--json").stdout)
+def test_clients_that_stall_in_their_bodies_delay_nobody_and_get_an_answer(hub, hub_keys):
     host, port = hub.address.removeprefix("http://").split(":")
     head = (
         f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-        f"x-service-api-key: {keys['secretKey']}\r\nContent-Length: 1000\r\n\r\n"
+        f"x-service-api-key: {hub_keys['secretKey']}\r\nContent-Length: 1000\r\n\r\n"
     )
     with ExitStack() as stack:
         stalled_connections = [
@@ -102,7 +101,7 @@ def test_clients_that_stall_in_their_bodies_delay_nobody_and_get_an_answer(hub):
         for connection in stalled_connections:
             connection.sendall(head.encode() + b'{"outcomes": [')
         for _ in range(20):
-            status, body, _ = hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["secretKey"])
+            status, body, _ = hub.request("/api/conversation-outcomes", {"outcomes": []}, key=hub_keys["secretKey"])
             assert (status, body["recorded"]) == (200, 0)
         for connection in stalled_connections[:3]:
             connection.settimeout(30)
