@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from affidavit import REASONS
+from alerts.delivery.deliver import RESULTS
 from hub.metrics.state import SELECT_CONNECTIONS
 from hub.metrics.views import DIRECTORY_VARIABLE
+from intents.reports.verification import ACCEPTED
+from wire.http.machine_view import MachineView
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +83,25 @@ def test_items_unknown_ids_and_verifications_are_counted_once_they_are_stored(cl
     assert growth("affidavit_items_total['outcomes']") == 3
     assert growth("affidavit_unknown_conversations_total[]") == 3  # so the rate of broken joins is 100 %
     assert growth("affidavit_verifications_total['expired']") == 3
+
+
+def test_each_value_of_a_label_is_shown_before_its_first_count():
+    """For Prometheus, a count that first appears as 5,000 has not grown."""
+    code = "import wire.metrics.definitions, prometheus_client; print(prometheus_client.generate_latest().decode())"
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    shown = {(family.name, *s.labels.values()): s.value for family in parse_text(text) for s in family.samples}
+    import_module(settings.ROOT_URLCONF)  # loads every view
+    items = {view.items for view in list_subclasses(MachineView) if view.items}
+    assert items == {"conversations", "observations", "outcomes", "verifications"}
+    for name, values in {
+        "affidavit_items": items, "affidavit_verifications": {ACCEPTED, *REASONS},
+        "affidavit_alert_deliveries": RESULTS.values(),
+    }.items():  # fmt: skip
+        assert {key[1]: value for key, value in shown.items() if key[0] == name} == dict.fromkeys(values, 0), name
+
+
+def list_subclasses(view: type[MachineView]) -> list[type[MachineView]]:
+    return [deeper for child in view.__subclasses__() for deeper in (child, *list_subclasses(child))]
 
 
 def test_requests_are_timed_by_route_and_never_by_a_value(client, headers, workspace):
