@@ -6,10 +6,11 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hub.local.startup_errors import StartupError
+from hub.private_files import write_private_file
 
 
 def find_data_dir() -> Path:
@@ -26,13 +27,16 @@ def make_private_folder(path: Path) -> None:
 
 
 def load_or_create_secret(path: Path) -> str:
-    """Return the secret in this file; a new one at the first start."""
+    """Return the secret in this file; a new one at the first start, the same for all processes that start at once."""
     if not path.exists():
         make_private_folder(path.parent)
-        temporary_path = path.with_suffix(".new")
-        temporary_path.touch(mode=0o600)
-        temporary_path.write_text(secrets.token_urlsafe(48))
-        temporary_path.rename(path)
+        new_path = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        try:
+            write_private_file(new_path, secrets.token_urlsafe(48))
+            with suppress(FileExistsError):  # another process was first, and may use its secret already
+                os.link(new_path, path)
+        finally:
+            new_path.unlink(missing_ok=True)
     return path.read_text().strip()
 
 
