@@ -67,6 +67,11 @@ def describe_database_error(error: OperationalError) -> str:
         return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
     lines = [line for line in str(error).splitlines() if line and not line[0].isspace()] or ["no connection"]
     reason = lines[-1].rpartition("failed: ")[2].removeprefix("FATAL:").strip()
+    if not settings.DATABASE_URL and "password" in reason:
+        return (
+            f"the embedded PostgreSQL cannot be reached: {reason}. postgres.password in HUB_DATA_DIR is missing or not "
+            "that of postgres/. Put the right file back, or restore a backup into another HUB_DATA_DIR."
+        )
     if not settings.DATABASE_URL:
         return f"the embedded PostgreSQL cannot be reached: {reason}. Look into postgres.log in HUB_DATA_DIR."
     return f"DATABASE_URL: cannot be reached: {reason}. Start that PostgreSQL, or correct the address."

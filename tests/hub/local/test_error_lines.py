@@ -45,6 +45,15 @@ def test_without_a_database_url_the_embedded_server_is_named():
 
 
 @pytest.mark.parametrize(
+    "reason", ["fe_sendauth: no password supplied", 'FATAL:  password authentication failed for user "affidavit"']
+)
+def test_the_file_with_the_password_of_the_embedded_server_is_named(reason):
+    line = format_message(f"connection failed: connection to server on socket failed: {reason}")
+    assert "postgres.password in HUB_DATA_DIR is missing or not that of postgres/. Put the right file back" in line
+    assert "restore a backup" in line
+
+
+@pytest.mark.parametrize(
     ("number", "cure"),
     [(errno.ENOSPC, "Free space there"), (errno.EACCES, "a folder of your own"), (errno.ENOTDIR, "Look at that file")],
 )
