@@ -12,9 +12,10 @@ from django.db.models import Q
 from alerts.models import Alert, Target
 from alerts.rules.alert_descriptions import SPANS
 from alerts.rules.thresholds import Thresholds
-from alerts.setup.alerts import AlertSettings
+from alerts.setup.alerts import AlertSettings, list_values
 from wire.format_numbers import format_decimal
 from workspaces.environments.change import DEFAULT_NAME
+from workspaces.errors import fingerprint
 from workspaces.forms import set_choices
 from workspaces.models import Environment, Workspace
 
@@ -49,6 +50,8 @@ class AlertForm(forms.Form):
     """The form of an alert: what to watch, the thresholds from which it fires, and whom to notify.
 
     It offers the environments that are not archived. An alert that is changed may also keep its own.
+
+    opened: the fingerprint of the stored alert when the form was opened; empty for a new alert.
     """
 
     kind = forms.ChoiceField(choices=[(kind, words[0]) for kind, words in KINDS.items()])
@@ -60,6 +63,7 @@ class AlertForm(forms.Form):
     percent = forms.FloatField(min_value=0, max_value=100, error_messages=MESSAGES)
     factor = forms.FloatField(min_value=1, max_value=1000, error_messages=MESSAGES)
     silent_minutes = forms.TypedChoiceField(choices=[(span, SPANS[span]) for span in SILENT_SPANS], coerce=int)
+    opened = forms.CharField(required=False)
 
     def __init__(self, data: Any, workspace: Workspace, alert: Alert | None = None) -> None:
         super().__init__(data)
@@ -127,6 +131,7 @@ def default_values(environment: Environment, targets: Sequence[Target]) -> Mappi
         "percent": format_decimal(thresholds.percent),
         "factor": format_decimal(thresholds.factor),
         "silent_minutes": SILENT_SPANS[0],
+        "opened": "",
     }
 
 
@@ -137,6 +142,7 @@ def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
         "kind": alert.kind,
         "environment": alert.environment.name,
         "targets": [str(target) for target in alert.target_ids],
+        "opened": fingerprint(list_values(alert)),
     }
     if alert.kind == Alert.NEW_REASON:
         return {**values, "reason_minimum": alert.minimum}

@@ -23,6 +23,7 @@ from wire.errors import DomainError
 from wire.filters import change_query, read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
+from workspaces.errors import fingerprint
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import (
     member_form,
@@ -93,10 +94,10 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
 @member_form
 def post_target_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
     """Set the name of a target, and its address unless that field is empty."""
-    name, address = read_text(request.POST, "name"), read_text(request.POST, "address")
+    name, address, opened = (read_text(request.POST, member) for member in ("name", "address", "opened"))
 
     def change(row: Environment, actor: str, now: datetime) -> None:
-        targets.change_target(_find_target(row, pk), name, address, actor=actor, now=now)
+        targets.change_target(_find_target(row, pk), name, address, opened=opened, actor=actor, now=now)
 
     return _act_as_admin(request, slug, environment, change)
 
@@ -162,9 +163,14 @@ def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> 
             if alert is None:
                 alerts.create_alert(row.workspace, settings, actor=actor, now=now)
             else:
-                alerts.change_alert(alert, settings, actor=actor, now=now)
+                opened = form.cleaned_data["opened"]
+                alerts.change_alert(alert, settings, opened=opened, actor=actor, now=now)
         except DomainError as error:
             form.add_error(None, error.detail)
+            if alert and (stored := row.workspace.alerts.filter(pk=alert.pk).first()):
+                data = request.POST.copy()
+                data["opened"] = fingerprint(alerts.list_values(stored))  # the error says what is stored
+                form.data = data
         else:
             return _redirect_in_period(request, NAME, row, {})
     return _render_in_period(request, row, build_alerts_page(request, row, form))

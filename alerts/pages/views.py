@@ -17,8 +17,10 @@ from alerts.pages.exports import list_alert_tables, list_delivery_tables
 from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
 from alerts.pages.preview_section import build_preview_section
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
+from alerts.setup import targets
 from wire.filters import read_number, read_text
 from wire.time.period import Period
+from workspaces.errors import fingerprint
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import take_once
@@ -57,6 +59,7 @@ def build_alerts_page(
         now = timezone.now()
         rows, target_rows = list_alert_rows(workspace, now=now), list_target_rows(workspace)
         row_to_edit = _find(rows, "alert", request, "edit")
+        target_to_edit = _find(target_rows, "target", request, "target")
         alert_form = form or _read_form(request, environment, row_to_edit.alert if row_to_edit else None)
         return {
             "fault": fault,
@@ -66,7 +69,8 @@ def build_alerts_page(
             "to_edit": row_to_edit,
             **_find_save_address(environment, row_to_edit.alert if row_to_edit else None),
             "to_delete": _find(rows, "alert", request, "delete"),
-            "target_to_edit": _find(target_rows, "target", request, "target"),
+            "target_to_edit": target_to_edit,
+            "opened_target": fingerprint(targets.list_values(target_to_edit.target)) if target_to_edit else "",
             "sent_target": {name: read_text(request.POST, name) for name in ("name", "address")} if fault else None,
             "target_to_delete": _find(target_rows, "target", request, "delete_target"),
             "target_to_rotate": _find(target_rows, "target", request, "rotate"),

@@ -15,6 +15,7 @@ from alerts.rules.alert_descriptions import describe_alert
 from alerts.rules.thresholds import Thresholds
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
+from workspaces.errors import require_unchanged
 from workspaces.models import Environment, Workspace
 
 MAX_ALERTS = 100  # of a workspace
@@ -58,28 +59,32 @@ def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, n
     _check_targets(workspace, settings.target_ids)
     columns = {**settings.columns, "created_at": now, "created_by": actor, "active_from": now}
     alert = Alert.objects.create(workspace=workspace, **columns)
-    record_audit(workspace.pk, "alert created", _list_alert_facts(alert), actor=actor, now=now)
+    record_audit(workspace.pk, "alert created", list_values(alert), actor=actor, now=now)
     return alert
 
 
 @transaction.atomic
-def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: datetime) -> None:
-    """Set what an alert watches and whom it notifies.
+def change_alert(alert: Alert, settings: AlertSettings, *, opened: str = "", actor: str, now: datetime) -> None:
+    """Set what an alert watches and whom it notifies. Raises InvalidRequest.
 
     If its environment, kind or thresholds change, only later events fire it.
+
+    opened: the fingerprint of the values that the form was opened with.
     """
     settings.environment.hold()
     alert = _lock_alert(alert)
-    _check_targets(alert.workspace, settings.target_ids)
-    before = _list_alert_facts(alert)
+    before = list_values(alert)
     condition_before = (alert.environment_id, alert.kind, alert.thresholds)
     for name, value in settings.columns.items():
         setattr(alert, name, value)
+    after = list_values(alert)
+    require_unchanged(opened, before, after)
+    _check_targets(alert.workspace, settings.target_ids)
     if (alert.environment_id, alert.kind, alert.thresholds) != condition_before:
         alert.active_from, alert.evaluated_at = now, None
     alert.save()
-    if _list_alert_facts(alert) != before:
-        facts = {"before": before, "after": _list_alert_facts(alert)}
+    if after != before:
+        facts = {"before": before, "after": after}
         record_audit(alert.workspace_id, "alert changed", facts, actor=actor, now=now)
 
 
@@ -87,7 +92,7 @@ def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: date
 def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Stop an alert from firing until it is resumed; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk, paused_at=None).update(paused_at=now):
-        record_audit(alert.workspace_id, "alert paused", _list_alert_facts(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert paused", list_values(alert), actor=actor, now=now)
 
 
 @transaction.atomic
@@ -108,7 +113,7 @@ def pause_every_alert(*, actor: str, now: datetime) -> int:
 def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Let an alert fire again for events from now on; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk).exclude(paused_at=None).update(paused_at=None, active_from=now):
-        record_audit(alert.workspace_id, "alert resumed", _list_alert_facts(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert resumed", list_values(alert), actor=actor, now=now)
 
 
 @transaction.atomic
@@ -116,7 +121,7 @@ def delete_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Delete an alert. Its deliveries stay in the log."""
     row_count, _ = Alert.objects.filter(pk=alert.pk).delete()
     if row_count:
-        record_audit(alert.workspace_id, "alert deleted", _list_alert_facts(alert), actor=actor, now=now)
+        record_audit(alert.workspace_id, "alert deleted", list_values(alert), actor=actor, now=now)
 
 
 def _lock_alert(alert: Alert) -> Alert:
@@ -138,7 +143,8 @@ def _check_targets(workspace: Workspace, target_ids: Sequence[int]) -> None:
         raise InvalidRequest("One of the targets was deleted in the meantime. Choose again.")
 
 
-def _list_alert_facts(alert: Alert) -> dict[str, Any]:
+def list_values(alert: Alert) -> dict[str, Any]:
+    """Return in words what the form of an alert changes."""
     names = Target.objects.filter(workspace=alert.workspace_id, pk__in=alert.target_ids).values_list("name", flat=True)
     return {
         "alert": describe_alert(alert.kind, alert.thresholds),

@@ -25,6 +25,7 @@ from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.errors import InvalidRequest
 from wire.redelivery.encryption import encrypt
 from workspaces.audit.record import record_audit
+from workspaces.errors import require_unchanged
 from workspaces.models import Environment, Workspace
 
 MAX_TARGETS = 50  # of a workspace
@@ -106,12 +107,17 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
     return secret
 
 
-def change_target(target: Target, name: str, address: str, *, actor: str, now: datetime) -> None:
-    """Set the name, and the address unless it is empty; raises InvalidRequest."""
+def change_target(target: Target, name: str, address: str, *, opened: str = "", actor: str, now: datetime) -> None:
+    """Set the name, and the address unless it is empty; raises InvalidRequest.
+
+    opened: the fingerprint of the values that the form was opened with.
+    """
     checked_address = check_address(target.kind, address, target.workspace_id) if address.strip() else None
     name = _check_name(name)
     with transaction.atomic():
         target = _lock_target(target)
+        shown_address = checked_address.shown_address if checked_address else target.shown_address
+        require_unchanged(opened, list_values(target), {"name": name, "address": shown_address})
         facts = {"target": target.name}
         if name != target.name:
             target.name = facts["name"] = name
@@ -121,6 +127,11 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
         if len(facts) > 1:
             _save_target(target, ["name", "encrypted_address", "shown_address"])
             record_audit(target.workspace_id, "alert target changed", facts, actor=actor, now=now)
+
+
+def list_values(target: Target) -> dict[str, str]:
+    """Return what the form of a target changes; of its address only the part that pages may show."""
+    return {"name": target.name, "address": target.shown_address}
 
 
 @transaction.atomic

@@ -15,14 +15,17 @@ from django.views.decorators.debug import sensitive_post_parameters
 from hub.retention.data_kinds import KINDS
 from hub.retention.delete_on_request import delete_conversation, delete_user, request_workspace_deletion
 from hub.retention.deletion_form import SUBJECTS, DeletionForm
+from wire.errors import InvalidRequest
+from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
+from workspaces.errors import fingerprint
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
-from workspaces.settings_pages.retention import DaysForm, change_retention
+from workspaces.settings_pages.retention import DaysForm, change_retention, list_days
 
 NAME = "retention"
 REPORT = "deletion report"
@@ -42,9 +45,13 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     if form.is_valid() and (
         request.POST.get("sure") == form.summary or not list_newly_expired(workspace, form.cleaned_data, now=now)
     ):
-        actor = request.user.get_username()
-        is_changed = change_retention(workspace, form.cleaned_data, actor=actor, now=now)
-        return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
+        actor, opened = request.user.get_username(), read_text(request.POST, "opened")
+        try:
+            is_changed = change_retention(workspace, form.cleaned_data, opened=opened, actor=actor, now=now)
+        except InvalidRequest as error:
+            form.add_error(None, error.detail)
+        else:
+            return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
     return _render_refused(request, environment_row, _build_page(request, environment_row, form, None))
 
 
@@ -93,9 +100,14 @@ def _build_page(
         reports = take_once(request, REPORT, workspace=workspace.pk)
         has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
         valid_days = days if days and days.is_valid() else None
+        opened = fingerprint(list_days(policy))
+        if days and not days.non_field_errors():  # a question or a wrong number: later changes still count
+            opened = read_text(request.POST, "opened")
         expired = list_newly_expired(workspace, valid_days.cleaned_data, now=timezone.now()) if valid_days else []
         return {
             "saved": request.GET.get("saved", ""),
+            "opened": opened,
+            "faults": days.non_field_errors() if days else (),
             "newly_expired": expired,
             "sure": valid_days.summary if valid_days else "",
             "kinds": list(_describe_kinds(workspace, policy, days)),

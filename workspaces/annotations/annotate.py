@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest, NotFound
 from workspaces.annotations.links import is_web_address
 from workspaces.audit.record import record_audit
+from workspaces.errors import require_unchanged
 from workspaces.models import Annotation, Environment
 
 
@@ -67,17 +69,22 @@ def change_annotation(
     content: AnnotationText,
     *,
     at: datetime | None = None,
+    opened: str = "",
     actor: str,
     now: datetime,
 ) -> Annotation:
     """Set text and link, and the time unless it is None; return the annotation.
 
+    opened: the fingerprint of the values that the form was opened with.
+
     Raises InvalidRequest, or NotFound if this environment has no such annotation.
     """
-    content.check()
     annotation = _lock_annotation(environment, annotation_id)
     before, moment_before = AnnotationText(annotation.text, annotation.url), annotation.at
     moment = at or moment_before
+    sent = {"text": content.text, "link": content.url, "time": moment}
+    require_unchanged(opened, list_values(annotation), sent)
+    content.check()
     if (before, moment_before) == (content, moment):
         return annotation
     annotation.text, annotation.url, annotation.at = content.text, content.url, moment
@@ -89,6 +96,11 @@ def change_annotation(
         facts["beforeAt"] = moment_before.isoformat()
     record_audit(annotation.workspace_id, "annotation changed", facts, actor=actor, now=now)
     return annotation
+
+
+def list_values(annotation: Annotation) -> dict[str, Any]:
+    """Return what the form of an annotation changes."""
+    return {"text": annotation.text, "link": annotation.url, "time": annotation.at}
 
 
 @transaction.atomic

@@ -17,9 +17,16 @@ from wire.filters import PERIOD_MEMBERS, read_text
 from wire.time.period import Period, find_zone, parse_moment, parse_period
 from wire.time.timestamps import EARLIEST
 from workspaces.access import has_role, require_member_environment
-from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_annotation, delete_annotation
+from workspaces.annotations.annotate import (
+    AnnotationText,
+    add_by_hand,
+    change_annotation,
+    delete_annotation,
+    list_values,
+)
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
+from workspaces.errors import fingerprint
 from workspaces.models import Annotation, Environment, Membership
 from workspaces.pages.form_answers import member_form, return_to_page
 from workspaces.pages.page import Page
@@ -63,8 +70,9 @@ def post_change(request: HttpRequest, slug: str, environment: str, annotation_id
         is_same = request.POST.get("at", "") in ("", stored_text)
         moment = None if is_same else _read_form_moment(request, now)
         return change_annotation(
-            environment_row, annotation_id, _read_content(request), at=moment, actor=actor, now=now
-        )
+            environment_row, annotation_id, _read_content(request), at=moment,
+            opened=read_text(request.POST, "opened"), actor=actor, now=now,
+        )  # fmt: skip
 
     return _act_as_editor(request, slug, environment, change, changed_id=annotation_id)
 
@@ -135,6 +143,7 @@ def _build_page(
 ) -> Page:
     def build_context() -> Mapping[str, Any]:
         to_change = _find_annotation(environment, str(changed_id or request.GET.get("change", "")))
+        opened = fingerprint(list_values(to_change)) if to_change else ""
         if to_change is not None and changed_id:
             to_change.text, to_change.url = read_text(request.POST, "text"), read_text(request.POST, "url")
         rows = list_annotations_of_period(environment, period)
@@ -145,6 +154,7 @@ def _build_page(
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_edit": has_role(request.user, environment.workspace, Membership.EDITOR),
             "to_change": to_change,
+            "opened": opened,
             "changed_at": _read_changed_at(request, to_change, period, was_sent=bool(changed_id)) if to_change else "",
             "to_delete": _find_annotation(environment, request.GET.get("delete", "")),
             "form": {} if changed_id else {name: read_text(request.POST, name) for name in FORM_MEMBERS},

@@ -9,6 +9,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
 from workspaces.environments.add import check_label
+from workspaces.errors import require_unchanged
 from workspaces.models import Environment
 
 DEFAULT_NAME = "production"  # the environment of a request that names none
@@ -16,23 +17,25 @@ DEFAULT_NAME = "production"  # the environment of a request that names none
 
 @transaction.atomic
 def change_environment(
-    environment: Environment, *, label: str, audience: str, actor: str, now: datetime
+    environment: Environment, *, label: str, audience: str, opened: str = "", actor: str, now: datetime
 ) -> Environment:
     """Set label and audience. Intents for another audience are rejected from now on (`audience-mismatch`).
 
+    opened: the fingerprint of the values that the form was opened with.
+
     Raises InvalidRequest.
     """
-    label, audience = check_label(label), audience.strip()
+    environment.workspace.lock()
+    environment.refresh_from_db()
+    before, after = list_values(environment), {"label": label.strip(), "audience": audience.strip()}
+    require_unchanged(opened, before, after)
+    label, audience = check_label(label), after["audience"]
     if not 1 <= len(audience) <= 255 or not audience.isprintable() or " " in audience:
         raise InvalidRequest("An audience has 1 to 255 characters, without spaces.")
-    environment.workspace.lock()
     siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
     namesake = siblings.filter(audience=audience).first()
     if namesake is not None:
         raise InvalidRequest(f"This is the audience of {namesake.name}: its intents would pass here too.")
-    environment.refresh_from_db()
-    before = {"label": environment.label, "audience": environment.audience}
-    after = {"label": label, "audience": audience}
     if before == after:
         return environment
     environment.label, environment.audience = label, audience
@@ -41,6 +44,11 @@ def change_environment(
     facts = {"environment": environment.name, **changes}
     record_audit(environment.workspace_id, "environment changed", facts, actor=actor, now=now)
     return environment
+
+
+def list_values(environment: Environment) -> dict[str, str]:
+    """Return what the form of an environment changes."""
+    return {"label": environment.label, "audience": environment.audience}
 
 
 @transaction.atomic

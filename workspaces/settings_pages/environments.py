@@ -22,9 +22,11 @@ from workspaces.environments.change import (
     DEFAULT_NAME,
     archive_environment,
     change_environment,
+    list_values,
     restore_environment,
 )
 from workspaces.environments.v1_window import set_v1_end
+from workspaces.errors import fingerprint
 from workspaces.models import Environment, Workspace
 from workspaces.pages.form_answers import member_form
 from workspaces.pages.page import Page
@@ -54,11 +56,11 @@ def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpR
 @member_form
 def post_change(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
     """Set the label and the audience of an environment."""
-    label, audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
+    values = {member: read_text(request.POST, member) for member in ("label", "audience", "opened")}
 
     def change(workspace: Workspace, actor: str, now: datetime) -> None:
         environment = get_object_or_404(workspace.environments, name=name)
-        change_environment(environment, label=label, audience=audience, actor=actor, now=now)
+        change_environment(environment, **values, actor=actor, now=now)
 
     return _change_environments(request, slug, environment, change, changed_name=name)
 
@@ -117,7 +119,8 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
     def build_context() -> Mapping[str, Any]:
         rows = list(workspace.environments.order_by("id"))
         by_name = {row.name: row for row in rows}
-        to_change = copy(by_name.get(changed_name or request.GET.get("change", "")))
+        stored = by_name.get(changed_name or request.GET.get("change", ""))
+        to_change = copy(stored)
         if to_change is not None and changed_name:
             to_change.label, to_change.audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
         return {
@@ -125,6 +128,7 @@ def _build_page(request: HttpRequest, environment: Environment, *, fault: str = 
             "rows": rows,
             "fixed_name": DEFAULT_NAME,
             "to_change": to_change,
+            "opened": fingerprint(list_values(stored)) if stored else "",
             "to_archive": by_name.get(request.GET.get("archive", "")),
             "form": {} if changed_name else {name: read_text(request.POST, name) for name in FORM_MEMBERS},
             "now": timezone.now(),

@@ -10,6 +10,7 @@ from django import forms
 from django.db import transaction
 
 from workspaces.audit.record import record_audit
+from workspaces.errors import require_unchanged
 from workspaces.models import RetentionPolicy, Workspace
 
 KINDS = (
@@ -41,10 +42,16 @@ class DaysForm(forms.Form):
 
 
 @transaction.atomic
-def change_retention(workspace: Workspace, days: Mapping[str, int | None], *, actor: str, now: datetime) -> bool:
-    """Set the days of each kind, and record the changed ones. Return whether any changed."""
+def change_retention(
+    workspace: Workspace, days: Mapping[str, int | None], *, opened: str = "", actor: str, now: datetime
+) -> bool:
+    """Set the days of each kind, and record the changed ones. Return whether any changed.
+
+    opened: the fingerprint of the days that the form was opened with. Raises InvalidRequest if they have changed since.
+    """
     workspace.lock()
     policy, _ = RetentionPolicy.objects.get_or_create(workspace=workspace)
+    require_unchanged(opened, list_days(policy), name_in_words(days))
     changed_kinds = [kind for kind in KINDS if getattr(policy, kind) != days.get(kind)]
     if not changed_kinds:
         return False
@@ -53,3 +60,12 @@ def change_retention(workspace: Workspace, days: Mapping[str, int | None], *, ac
     RetentionPolicy.objects.filter(pk=policy.pk).update(**after)
     record_audit(workspace.pk, "retention changed", {"before": before, "after": after}, actor=actor, now=now)
     return True
+
+
+def list_days(policy: RetentionPolicy | None) -> dict[str, int | None]:
+    """Return the days of each kind, by its name in words; None stands for the default."""
+    return name_in_words({kind: getattr(policy, kind, None) for kind in KINDS})
+
+
+def name_in_words(days: Mapping[str, int | None]) -> dict[str, int | None]:
+    return {kind.replace("_", " "): days.get(kind) for kind in KINDS}

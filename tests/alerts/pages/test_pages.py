@@ -596,6 +596,43 @@ def test_a_change_of_a_target_that_is_refused_shows_its_form_again(admin, target
     assert re.search(r'id="change-address" name="address" value="https://192.168.0.1"', page)
 
 
+def test_a_form_of_an_alert_from_before_another_change_undoes_nothing_without_a_word(admin, workspace, target):
+    def read_opened(page: str) -> str:
+        return re.findall(r'id="alert-form".*?name="opened" value="(\w*)"', page, re.DOTALL)[0]
+
+    alert = make_alert(workspace, target, kind=Alert.REJECTIONS)
+    address = f"{PAGE}/{alert.pk}/change?edit={alert.pk}"
+    form = {**FORM, "kind": alert.kind, "targets": str(target.pk)}
+    opened = read_opened(read(admin, f"{PAGE}?edit={alert.pk}"))
+    admin.post(address, {**form, "percent": "20", "opened": opened})
+    preview = read(admin, f"{PAGE}?edit={alert.pk}&kind={alert.kind}&opened={opened}")
+    assert read_opened(preview) == opened
+    page = admin.post(address, {**form, "minutes": "240", "opened": opened}).content.decode()
+    assert "Nothing was stored." in page
+    alert.refresh_from_db()
+    assert (alert.percent, alert.minutes) == (20, 60)
+    answer = admin.post(address, {**form, "minutes": "240", "opened": read_opened(page)})
+    assert answer.status_code == 303
+    alert.refresh_from_db()
+    assert (alert.percent, alert.minutes) == (1, 240)
+    alert.delete()
+    assert admin.post(address, {**form, "opened": opened}).status_code == 404
+
+
+def test_a_form_of_a_target_from_before_another_change_undoes_nothing_without_a_word(admin, target, receiver):
+    page = read(admin, f"{PAGE}?target={target.pk}")
+    (action,) = re.findall(r'action="([^"]*/change[^"]*)"', page)
+    (opened,) = re.findall(r'name="opened" value="(\w+)"', page)
+    admin.post(unescape(action), {"name": "on call", "address": "", "opened": opened})
+    form = {"name": "ops", "address": receiver.url, "opened": opened}
+    page = admin.post(unescape(action), form).content.decode()
+    assert "name is now on call" in page
+    assert "Nothing was stored." in page
+    target.refresh_from_db()
+    assert target.name == "on call"
+    assert AuditEntry.objects.filter(action="alert target changed").count() == 1
+
+
 def test_a_webhook_whose_key_is_lost_gets_a_new_address_and_a_new_secret(target, receiver, settings):
     settings.SECRET_KEY = "n" * 50
     now = timezone.now()

@@ -17,8 +17,9 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
 from tests.sample_data import fill_workspace
 from workspaces import tasks
+from workspaces.errors import fingerprint
 from workspaces.models import AuditEntry, Membership, RetentionPolicy, Workspace
-from workspaces.settings_pages.retention import KINDS
+from workspaces.settings_pages.retention import KINDS, list_days
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/retention"
@@ -197,3 +198,32 @@ def test_a_malformed_form_deletes_nothing(admin, workspace, change):
     assert admin.post(DELETIONS, body).status_code == 200
     assert Conversation.objects.count() == 1
     assert Workspace.objects.get().removed_at is None
+
+
+def test_a_form_that_was_opened_before_another_change_undoes_nothing_without_a_word(workspace, admin):
+    def read_opened(page: str) -> str:
+        return re.findall(r'name="opened" value="(\w+)"', page)[0]
+
+    opened = read_opened(admin.get(PAGE).content.decode())
+    admin.post(DAYS, {**EMPTY, "rejections": "500", "opened": opened})
+    page = admin.post(DAYS, {**EMPTY, "alerts": "x", "opened": opened}).content.decode()
+    assert (read_opened(page), "Enter whole days." in page) == (opened, True)
+    page = admin.post(DAYS, {**EMPTY, "alerts": "90", "opened": opened}).content.decode()
+    assert "rejections is now 500, alerts is now empty. Nothing was stored." in page
+    policy = RetentionPolicy.objects.get()
+    assert (policy.rejections, policy.alerts) == (500, None)
+    assert admin.post(DAYS, {**EMPTY, "alerts": "90", "opened": read_opened(page)}).status_code == 303
+    policy.refresh_from_db()
+    assert (policy.rejections, policy.alerts) == (None, 90)
+
+
+def test_a_change_during_the_question_whether_to_delete_counts_too(workspace, admin):
+    production = workspace.workspace.environments.get(name="production")
+    record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=40))])
+    form = {**EMPTY, "rejections": "30", "opened": fingerprint(list_days(None))}
+    page = admin.post(DAYS, form).content.decode()
+    RetentionPolicy.objects.create(workspace=workspace.workspace, audit=700)
+    sure = re.search(r'name="sure" value="([^"]*)"', page)[1]
+    page = admin.post(DAYS, {**form, "sure": sure}).content.decode()
+    assert "audit is now 700" in page
+    assert RetentionPolicy.objects.get().rejections is None

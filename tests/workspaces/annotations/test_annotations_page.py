@@ -83,6 +83,19 @@ def test_an_editor_adds_changes_and_deletes(editor, workspace):
     assert actions() == ["annotation added", "annotation changed", "annotation deleted"]
 
 
+def test_a_form_that_was_opened_before_another_change_undoes_nothing_without_a_word(editor):
+    editor.post(f"{PAGE}/add", {"text": "Deploy 4.2"})
+    row = Annotation.objects.get()
+    opened = re.findall(r'name="opened" value="(\w+)"', read(editor, f"{PAGE}?range=all&change={row.pk}"))[0]
+    editor.post(f"{PAGE}/{row.pk}/change", {"text": "Deploy 4.3", "url": "https://example.com", "opened": opened})
+    answer = editor.post(f"{PAGE}/{row.pk}/change", {"text": "Deploy 4.2 of the shop", "url": "", "opened": opened})
+    html = answer.content.decode()
+    assert "text is now Deploy 4.3, link is now https://example.com. Nothing was stored." in html
+    assert 'value="Deploy 4.2 of the shop"' in html
+    row.refresh_from_db()
+    assert (row.text, row.url) == ("Deploy 4.3", "https://example.com")
+
+
 def test_an_editor_changes_the_time_and_no_other_change_moves_an_annotation(editor, workspace):
     """The second of two equal hours, at the end of summer time, with seconds that the page does not show."""
     moment = datetime(2025, 10, 26, 1, 30, 20, tzinfo=UTC)

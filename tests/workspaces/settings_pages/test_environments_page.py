@@ -1,12 +1,13 @@
 """The page of environments."""
 
+import re
 import uuid
 
 import pytest
 from django.test import Client
 
 from tests.workspaces.settings_pages.test_keys_page import client_with
-from workspaces.models import Membership
+from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/environments"
@@ -58,6 +59,32 @@ def test_the_end_of_version_1_is_set_next_to_its_remaining_share(admin, api, wor
     admin.post("/w/lumen-books/production/v1-window", {"open": "1", "until": ""})
     workspace.workspace.refresh_from_db()
     assert workspace.workspace.v1_until is None
+
+
+def read_opened(page: str) -> str:
+    return re.findall(r'name="opened" value="(\w+)"', page)[0]
+
+
+def test_a_form_that_was_opened_before_another_change_undoes_nothing_without_a_word(admin, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    opened = read_opened(admin.get(f"{PAGE}?change=staging").content.decode())
+    admin.post(f"{PAGE}/staging/change", {"label": "", "audience": "urn:new", "opened": opened})
+    form = {"label": "Stage", "audience": "urn:affidavit:lumen-books:staging"}
+    page = admin.post(f"{PAGE}/staging/change", {**form, "opened": opened}).content.decode()
+    assert "label is now empty, audience is now urn:new. Nothing was stored." in page
+    assert 'value="Stage"' in page
+    staging.refresh_from_db()
+    assert (staging.label, staging.audience) == ("", "urn:new")
+    admin.post(f"{PAGE}/staging/change", {**form, "opened": read_opened(page)})
+    staging.refresh_from_db()
+    assert staging.label == "Stage"
+
+
+def test_the_same_form_sent_twice_changes_once(admin, workspace):
+    opened = read_opened(admin.get(f"{PAGE}?change=staging").content.decode())
+    form = {"label": "Stage", "audience": "urn:new", "opened": opened}
+    assert [admin.post(f"{PAGE}/staging/change", form).status_code for _ in range(2)] == [303, 303]
+    assert AuditEntry.objects.filter(action="environment changed").count() == 1
 
 
 def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(admin, workspace):
