@@ -71,10 +71,8 @@ def activate_secret(workspace: Workspace, *, secret_id: int | None = None, actor
     """
     workspace.lock()
     secret = find_prepared(workspace)
-    if secret is None:
-        raise InvalidRequest("No secret is prepared. Prepare one first, and give it to every backend.")
-    if secret_id not in (None, secret.pk):
-        raise InvalidRequest(f"{secret} was prepared in the meantime. Give it to every backend, then activate it.")
+    if secret is None or secret_id not in (None, secret.pk):
+        raise InvalidRequest(_explain_refusal(workspace, secret, secret_id))
     until = _retire_signers(workspace, now=now)
     secret.signs_from = now
     secret.save(update_fields=["signs_from"])
@@ -137,6 +135,17 @@ def find_secret(text: str) -> SigningSecret:
         names = ", ".join(f"{secret.prefix} ({secret.workspace.slug})" for secret in matches)
         raise InvalidRequest(f"Several secrets begin like this: {names}. Give more characters, or use the page.")
     return matches[0]
+
+
+def _explain_refusal(workspace: Workspace, prepared: SigningSecret | None, secret_id: int | None) -> str:
+    """Say why the secret with this row id cannot be activated: perhaps somebody else activated or revoked it."""
+    secret = workspace.signing_secrets.filter(pk=secret_id).first() if secret_id else None
+    if secret is not None and secret != prepared:
+        end = "activated already" if secret.revoked_at is None else "revoked in the meantime"
+        return f"{secret} was {end}. Nothing was changed."
+    if prepared is not None:
+        return f"{prepared} was prepared in the meantime. Give it to every backend, then activate it."
+    return "No secret is prepared. Prepare one first, and give it to every backend."
 
 
 def _refuse_prepared(workspace: Workspace) -> None:

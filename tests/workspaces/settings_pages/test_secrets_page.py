@@ -155,3 +155,17 @@ def test_the_csv_of_secrets_has_each_time_also_in_iso_8601(admin):
     for name in ("createdAt", "signsFrom", "verifiesUntil", "revokedAt"):
         assert names[names.index(name) + 1] == f"{name}Iso"
     assert len(row.split(",")) == len(names)
+
+
+def test_who_activates_a_secret_that_somebody_else_activated_or_revoked_reads_that(admin, workspace):
+    admin.post(f"{PAGE}/prepare")
+    secret = workspace.workspace.signing_secrets.latest("id")
+    assert admin.post(f"{PAGE}/activate", {"secret": secret.pk}).status_code == 303
+    page = admin.post(f"{PAGE}/activate", {"secret": secret.pk}).content.decode()
+    assert f"{secret} was activated already. Nothing was changed." in page
+    assert "Prepare one first" not in page
+    admin.post(f"{PAGE}/prepare")
+    secret = workspace.workspace.signing_secrets.latest("id")
+    admin.post(f"{PAGE}/{secret.pk}/revoke")
+    page = admin.post(f"{PAGE}/activate", {"secret": secret.pk}).content.decode()
+    assert f"{secret} was revoked in the meantime. Nothing was changed." in page
