@@ -13,10 +13,11 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import Resolver404, resolve, reverse
 from django.utils.http import urlencode
 
+from wire.errors import NotFound
 from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
 from wire.http.problems import Problem
 from wire.time.period import parse_period
@@ -24,6 +25,11 @@ from workspaces.models import Environment
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
 from workspaces.pages.routes import PAGE_NAMES
+
+GONE = (
+    "Nothing was changed: what this form is about was deleted in the meantime, or you have no access to it any more. "
+    "Reload the page of the form."
+)
 
 
 def redirect_to_page(
@@ -67,7 +73,8 @@ def render_refused_form(
 def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Let a view take only forms, and only from people who are signed in.
 
-    Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again.
+    Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again. If what
+    the form is about is gone, they are told so, and not that the page does not exist: they come from that page.
     """
 
     @wraps(view)
@@ -77,7 +84,10 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
         if not request.user.is_authenticated:
             return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
-        return view(request, *args, **kwargs)
+        try:
+            return view(request, *args, **kwargs)
+        except Http404:
+            raise NotFound(GONE) from None
 
     refuse_others.takes_only_forms = True  # type: ignore[attr-defined]  # _takes_only_forms reads it
     return refuse_others

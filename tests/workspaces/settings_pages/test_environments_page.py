@@ -149,3 +149,22 @@ def test_an_end_of_version_1_that_is_refused_is_shown_again_as_it_was_typed(admi
     page = admin.post("/w/lumen-books/production/v1-window", {"until": "20266-12-31T00:00"}).content.decode()
     assert "Enter a date and a time" in page
     assert 'name="until" value="20266-12-31T00:00"' in page
+
+
+def test_the_same_end_of_version_1_sent_twice_is_recorded_once(admin):
+    for form in (
+        {"open": "1"},
+        {"until": "2099-12-31T00:00"},
+        {"until": "2099-12-31T00:00"},
+        {"open": "1"},
+        {"open": "1"},
+    ):
+        assert admin.post("/w/lumen-books/production/v1-window", form).status_code == 303
+    entries = AuditEntry.objects.filter(action="version 1 window set").order_by("pk")
+    assert [entry.facts["v1Until"] for entry in entries] == ["2099-12-31T00:00:00+00:00", None]
+
+
+def test_a_form_about_something_that_is_gone_says_so(admin):
+    answer = admin.post(f"{PAGE}/gone/change", {"label": "x", "audience": "y"}, headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert "was deleted in the meantime, or you have no access" in " ".join(answer.content.decode().split())
