@@ -22,11 +22,14 @@ from hub.local.database import count_pending_migrations
 from hub.local.supervision.ballast import empty_when_full, is_released, is_reserve_taken
 from wire.errors import Unavailable
 from wire.http.failure_middleware import render_failure
+from wire.postgresql.answer_timeout import bound_answers
 
 LEAST_FREE_BYTES = 64 * 1024 * 1024
-WRITE_TIMEOUT = "3s"
+WRITE_SECONDS = 3
+ANSWER_SECONDS = 5  # for all statements of a check
 
 KEPT_SECONDS = 1.0  # how long a result is answered again
+NO_ANSWER = f"No answer within {WRITE_SECONDS} s."
 
 DISK_IS_FULL = "The disk of the hub is full. Nothing of this request was stored; send it again later."
 
@@ -62,11 +65,16 @@ class Readiness:
         self._result: Result = ({}, None)
 
     def read(self) -> Result:
-        with self._lock:
+        """Return the latest result. If the database does not answer, one request at a time waits longer for it."""
+        if not self._lock.acquire(timeout=WRITE_SECONDS):
+            return {"database": {"ok": False, "detail": NO_ANSWER}, "disk": check_free_space()}, None
+        try:
             if time.monotonic() >= self._kept_until:
                 self._result = check_readiness()
                 self._kept_until = time.monotonic() + KEPT_SECONDS
             return self._result
+        finally:
+            self._lock.release()
 
 
 @cache
@@ -79,9 +87,10 @@ def check_readiness() -> Result:
     """Return the checks of this process, and the age of the oldest unfolded report in seconds."""
     disk = check_free_space()
     try:
-        pending = count_pending_migrations()
-        write_to_log()
-        unfolded_seconds = measure_fold_lag(now=timezone.now()) if not pending else None
+        with bound_answers(ANSWER_SECONDS):
+            pending = count_pending_migrations()
+            write_to_log()
+            unfolded_seconds = measure_fold_lag(now=timezone.now()) if not pending else None
     except Error as error:
         return {"database": {"ok": False, "detail": type(error).__name__}, "disk": disk}, None
     checks: dict[str, CheckResult] = {
@@ -98,7 +107,7 @@ def write_to_log() -> None:
     A full disk or a standby refuses it.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [WRITE_TIMEOUT])
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{WRITE_SECONDS}s"])
         cursor.execute("SELECT pg_logical_emit_message(true, 'affidavit', 'ready')")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from hub.health import KEPT_SECONDS
 from tests.hub.hub_process import READY, Hub, find_processes, is_ready, read_parent, read_process, running_hub, wait_for
 
 MAX_IDLE_BYTES = 350 * 1024 * 1024
@@ -103,6 +104,23 @@ def test_no_request_is_refused_once_the_hub_is_ready_after_the_database_was_kill
     time.sleep(1)  # by then every connection is closed
     wait_for(lambda: is_ready(hub), BACK_WITHIN)
     assert post_outcomes(hub, key) == {200: REQUESTS}
+
+
+def test_monitors_get_an_answer_while_the_database_is_frozen(hub):
+    server = int((hub.folder / "var/postgres/postmaster.pid").read_text().split()[0])
+    frozen = [server, *map(int, Path(f"/proc/{server}/task/{server}/children").read_text().split())]
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(KEPT_SECONDS)
+        with ThreadPoolExecutor(16) as pool:  # more than there are threads for requests
+            answers = list(pool.map(hub.request, ["/readyz"] * 16))
+        assert {(status, body["checks"]["database"]["ok"]) for status, body, _ in answers} == {(503, False)}
+        assert hub.request("/healthz")[0] == 200
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: is_ready(hub), 30)
 
 
 def test_every_line_is_json_also_when_processes_fail_and_stop(hub):
