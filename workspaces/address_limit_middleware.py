@@ -14,7 +14,8 @@ from wire.request_context import current_client_address
 from workspaces.authentication import HEADER, find_key
 from workspaces.limits.limiter import RateLimited, limit_address
 
-EXEMPT_PATHS = {"/healthz", "/readyz"}  # monitoring calls these; requests for static files do not get here
+# Monitoring calls these; /metrics asks for its token first. Requests for static files do not get here.
+EXEMPT_PATHS = {"/healthz", "/readyz", "/metrics"}
 
 
 class AddressLimitMiddleware:

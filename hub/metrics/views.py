@@ -12,7 +12,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from hub.metrics.state import DatabaseState
 from wire.http.problems import Problem
+from wire.postgresql.answer_timeout import bound_answers
 
+STATE_SECONDS = 5  # how long a scrape waits for the database; Prometheus waits 10 s for a scrape
 DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # a name that prometheus_client prescribes
 
 
@@ -22,7 +24,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     encode, content_type = exposition.choose_encoder(request.headers.get("Accept", ""))
     state = CollectorRegistry()
     state.register(DatabaseState())
-    body = b"".join(encode(registry).removesuffix(b"# EOF\n") for registry in (gather_processes(), state))
+    with bound_answers(STATE_SECONDS):
+        body = b"".join(encode(registry).removesuffix(b"# EOF\n") for registry in (gather_processes(), state))
     end = b"# EOF\n" if "openmetrics" in content_type else b""
     return HttpResponse(body + end, content_type=content_type, headers={"Cache-Control": "no-store"})
 

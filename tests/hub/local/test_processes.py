@@ -107,6 +107,8 @@ def test_no_request_is_refused_once_the_hub_is_ready_after_the_database_was_kill
 
 
 def test_monitors_get_an_answer_while_the_database_is_frozen(hub):
+    headers = {"Authorization": f"Bearer {(hub.folder / 'var/metrics.token').read_text()}"}
+    assert hub.request("/metrics", headers=headers)[0] == 200
     server = int((hub.folder / "var/postgres/postmaster.pid").read_text().split()[0])
     frozen = [server, *map(int, Path(f"/proc/{server}/task/{server}/children").read_text().split())]
     for pid in frozen:
@@ -116,7 +118,7 @@ def test_monitors_get_an_answer_while_the_database_is_frozen(hub):
         with ThreadPoolExecutor(16) as pool:  # more than there are threads for requests
             answers = list(pool.map(hub.request, ["/readyz"] * 16))
         assert {(status, body["checks"]["database"]["ok"]) for status, body, _ in answers} == {(503, False)}
-        assert hub.request("/healthz")[0] == 200
+        assert (hub.request("/metrics", headers=headers)[0], hub.request("/healthz")[0]) == (503, 200)
     finally:
         for pid in frozen:
             os.kill(pid, signal.SIGCONT)

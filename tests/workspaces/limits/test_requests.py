@@ -85,6 +85,8 @@ def test_strangers_are_limited_by_address_but_valid_keys_and_sessions_are_not(
     assert post_outcomes(api).status_code == 200
     assert browser_client.get(page).status_code == 200
     assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
+    token = {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
+    assert (client.get("/metrics", headers=token).status_code, client.get("/metrics").status_code) == (200, 401)
     assert client.get(address, headers=headers, REMOTE_ADDR=ADDRESS).status_code != 429
 
 
