@@ -23,7 +23,7 @@ from wire.errors import DomainError
 from wire.filters import change_query, read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import (
     member_form,

@@ -20,7 +20,7 @@ from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_r
 from alerts.setup import targets
 from wire.filters import read_number, read_text
 from wire.time.period import Period
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import take_once

@@ -15,7 +15,7 @@ from alerts.rules.alert_descriptions import describe_alert
 from alerts.rules.thresholds import Thresholds
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
-from workspaces.errors import require_unchanged
+from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Environment, Workspace
 
 MAX_ALERTS = 100  # of a workspace

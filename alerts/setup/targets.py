@@ -25,7 +25,7 @@ from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.errors import InvalidRequest
 from wire.redelivery.encryption import encrypt
 from workspaces.audit.record import record_audit
-from workspaces.errors import require_unchanged
+from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Environment, Workspace
 
 MAX_TARGETS = 50  # of a workspace

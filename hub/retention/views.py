@@ -20,7 +20,7 @@ from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page

@@ -12,7 +12,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest, NotFound
 from workspaces.annotations.links import is_web_address
 from workspaces.audit.record import record_audit
-from workspaces.errors import require_unchanged
+from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Annotation, Environment
 
 

@@ -26,7 +26,7 @@ from workspaces.annotations.annotate import (
 )
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Annotation, Environment, Membership
 from workspaces.pages.form_answers import member_form, return_to_page
 from workspaces.pages.page import Page

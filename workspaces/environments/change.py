@@ -9,7 +9,7 @@ from django.db import transaction
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
 from workspaces.environments.add import check_label
-from workspaces.errors import require_unchanged
+from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Environment
 
 DEFAULT_NAME = "production"  # the environment of a request that names none

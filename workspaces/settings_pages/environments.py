@@ -26,7 +26,7 @@ from workspaces.environments.change import (
     restore_environment,
 )
 from workspaces.environments.v1_window import set_v1_end
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment, Workspace
 from workspaces.pages.form_answers import member_form
 from workspaces.pages.page import Page

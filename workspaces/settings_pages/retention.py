@@ -10,7 +10,7 @@ from django import forms
 from django.db import transaction
 
 from workspaces.audit.record import record_audit
-from workspaces.errors import require_unchanged
+from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import RetentionPolicy, Workspace
 
 KINDS = (

@@ -17,7 +17,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
 from tests.sample_data import fill_workspace
 from workspaces import tasks
-from workspaces.errors import fingerprint
+from workspaces.forms.late_forms import fingerprint
 from workspaces.models import AuditEntry, Membership, RetentionPolicy, Workspace
 from workspaces.settings_pages.retention import KINDS, list_days
 

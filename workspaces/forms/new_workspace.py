@@ -1,19 +1,10 @@
-"""The forms of the pages of workspaces."""
+"""The form of a new workspace."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from django import forms
-
-
-def set_choices(form: forms.Form, name: str, choices: Sequence[tuple[str, str]]) -> None:
-    """Set choices of a form's field that depend on the workspace. Raises TypeError if the field has no choices."""
-    field = form.fields[name]
-    if not isinstance(field, forms.ChoiceField):
-        raise TypeError(f"{name} is no field of choices")
-    field.choices = choices
 
 
 class WorkspaceForm(forms.Form):
