@@ -280,14 +280,14 @@ def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
 
 def find_map_rule(operation: Operation, shape: PartShape, node: Node) -> MapRule | None:
     for rule in operation.map_rules.all():
-        if rule.reverted_at is None and (rule.part, rule.pointer) == (shape.key, node.pointer):
+        if rule.undone_at is None and (rule.part, rule.pointer) == (shape.key, node.pointer):
             return rule
     return None
 
 
 def find_reset(operation: Operation, shape: PartShape, node: Node) -> BaselineReset | None:
     """Return the latest reset of exactly this node that was made on this operation and not undone."""
-    resets = (reset for reset in operation.baseline_resets.all() if reset.reverted_at is None and not reset.through_id)
+    resets = (reset for reset in operation.baseline_resets.all() if reset.undone_at is None and not reset.through_id)
     of_node = [reset for reset in resets if (reset.part, reset.pointer) == (shape.key, node.pointer)]
     return max(of_node, key=lambda reset: reset.epoch, default=None)
 

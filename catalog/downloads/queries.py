@@ -112,7 +112,7 @@ def load_unobserved_bodies(environment: Environment) -> dict[Identity, Sequence[
 
     Operations without any are left out.
     """
-    resets = BaselineReset.objects.filter(environment=environment, reverted_at=None, pointer="")
+    resets = BaselineReset.objects.filter(environment=environment, undone_at=None, pointer="")
     if not (row_ids := set(resets.values_list("operation", flat=True))):
         return {}
     visible_ids = Operation.objects.filter(environment=environment, pk__in=row_ids).values_list(

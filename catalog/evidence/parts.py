@@ -165,7 +165,7 @@ def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
     """Return by part and pointer whether an active rule makes a node a map. The latest rule of a node applies."""
     rules: dict[str, dict[str, bool]] = {}
     for rule in operation.map_rules.all():
-        if rule.reverted_at is None:
+        if rule.undone_at is None:
             rules.setdefault(rule.part, {}).setdefault(rule.pointer, rule.as_map)
     return rules
 

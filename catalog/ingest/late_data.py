@@ -27,7 +27,7 @@ LateSums = Mapping[Identity, Mapping[int, OperationSum]]
 
 @dataclass
 class EpochCalendar:
-    """The baseline resets of one operation, reverted or not: when its epochs began."""
+    """The baseline resets of one operation, undone or not: when its epochs began."""
 
     operation_id: int
     resets: list[BaselineReset] = field(default_factory=list)

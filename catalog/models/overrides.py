@@ -1,4 +1,4 @@
-"""Manual overrides: people's decisions about what the catalog shows. Each can be reverted."""
+"""Manual overrides: people's decisions about what the catalog shows. Each can be undone."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from workspaces.models import Environment, Workspace
 
 
 class Decision(models.Model):
-    """A manual override, in force until it is reverted."""
+    """A manual override, in force until it is undone."""
 
     at = models.DateTimeField()
     actor = models.CharField(max_length=150)
-    reverted_at = models.DateTimeField(null=True, db_column="taken_back_at")
+    undone_at = models.DateTimeField(null=True, db_column="taken_back_at")
 
     class Meta:
         abstract = True
@@ -25,7 +25,7 @@ class Decision(models.Model):
 
 
 class BaselineReset(Decision):
-    """A baseline reset: from `at` on, the shapes of an operation are learnt anew, until the reset is reverted.
+    """A baseline reset: from `at` on, the shapes of an operation are learnt anew, until the reset is undone.
 
     No evidence is deleted.
 
@@ -70,11 +70,11 @@ class BaselineReset(Decision):
 
     @property
     def is_active(self) -> bool:
-        return self.in_reach and self.reverted_at is None
+        return self.in_reach and self.undone_at is None
 
 
 class TemplateRule(Decision):
-    """A rule that shows under `target` what is reported under `source`, earlier reports included, until it is reverted.
+    """A rule that shows under `target` what is reported under `source`, earlier reports included, until it is undone.
 
     method: "" for all.
     source: a template as in Operation.key.
@@ -101,7 +101,7 @@ class TemplateRule(Decision):
 
 
 class RedactionRule(Decision):
-    """A redaction rule: until it is reverted, reporters mark properties of this name `redacted`, or drop them.
+    """A redaction rule: until it is undone, reporters mark properties of this name `redacted`, or drop them.
 
     environment: null for every environment of the workspace.
     name: `*` matches any run of characters.
@@ -123,7 +123,7 @@ class RedactionRule(Decision):
 
 
 class MapRule(Decision):
-    """A rule that shows the object at `pointer` as a map, or with its properties, until it is reverted.
+    """A rule that shows the object at `pointer` as a map, or with its properties, until it is undone.
 
     part: `query`, `request` or a status.
 
@@ -146,7 +146,7 @@ class MapRule(Decision):
 
 
 class HintRule(Decision):
-    """A rule that sets one hint of an operation's tool, whatever its method implies, until it is reverted.
+    """A rule that sets one hint of an operation's tool, whatever its method implies, until it is undone.
 
     key: the key of the operation (Operation.key).
     hint: an annotation of MCP tools.

@@ -1,4 +1,4 @@
-"""Baseline resets: learn the shapes of an operation anew after an intended change, until the reset is reverted.
+"""Baseline resets: learn the shapes of an operation anew after an intended change, until the reset is undone.
 
 Evidence is kept by epoch. A reset begins an epoch and hides those before it, in projection only: what is shown is the
 sum of the epochs since the latest active reset. The reset of a node hides that node's evidence of earlier epochs.
@@ -29,7 +29,7 @@ def reset_baseline(
 
     part: `query`, `request` or a status, to reset only the node at `pointer` in this part; "" for the whole operation.
 
-    Operations that are shown under this one, or would be if rules were reverted, are reset too, for as long as they are
+    Operations that are shown under this one, or would be if rules were undone, are reset too, for as long as they are
     shown here.
 
     If nothing was observed since the same was reset, return that reset.
@@ -65,11 +65,11 @@ def reset_baseline(
 
 
 @transaction.atomic
-def revert_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) -> None:
+def undo_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) -> None:
     """Revert the reset: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(reset.operation)
     resets = BaselineReset.objects.filter(Q(pk=reset.pk) | Q(through=reset))
-    if resets.filter(reverted_at=None).update(reverted_at=now):
+    if resets.filter(undone_at=None).update(undone_at=now):
         operations = Operation.objects.filter(baseline_resets__in=resets).values_list("pk", "shown_under_id")
         row_ids = {pk for ids in operations for pk in ids if pk}
         reproject_rows(row.environment, row_ids, load_template_rules(row.environment), now=now)
@@ -97,7 +97,7 @@ def _find_unobserved_reset(targets: Sequence[Operation], part: str, pointer: str
     It is found if a form is sent twice at once.
     """
     row = targets[0]
-    own_resets = row.baseline_resets.filter(epoch=row.epoch, through=None, reverted_at=None)
+    own_resets = row.baseline_resets.filter(epoch=row.epoch, through=None, undone_at=None)
     latest = own_resets.filter(part=part, pointer=pointer).first()
     if latest is None:
         return None
@@ -110,7 +110,7 @@ def _find_unobserved_reset(targets: Sequence[Operation], part: str, pointer: str
 
 
 def _list_possible_members(row: Operation, rules: RuleSet) -> list[Operation]:
-    """Return the operations that are shown under this one, or would be if some of the rules were reverted."""
+    """Return the operations that are shown under this one, or would be if some of the rules were undone."""
     if not rules.applies_to(row.identity):
         return []
     candidates = Operation.objects.filter(environment=row.environment, method=row.method).exclude(pk=row.pk)

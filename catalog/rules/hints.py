@@ -1,4 +1,4 @@
-"""Hint rules set the hints of an operation's MCP tool until they are reverted. Hints are no part of a shape.
+"""Hint rules set the hints of an operation's MCP tool until they are undone. Hints are no part of a shape.
 
 A hint says how a tool behaves: `readOnlyHint`, for example.
 """
@@ -44,10 +44,10 @@ def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, n
 
 
 @transaction.atomic
-def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
+def undo_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
     """Revert the rule, so that the hint no longer depends on it. A second time changes nothing."""
     rule.environment.hold()
-    if HintRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
+    if HintRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         path = list_hint_rules(rule.environment).values_list("path", flat=True).get(pk=rule.pk)
         operation = f"{rule.method} {path}"
         facts = {"environment": rule.environment.name, "operation": operation, "place": rule.location}
@@ -55,7 +55,7 @@ def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
 
 
 def list_hint_rules(environment: Environment) -> QuerySet[Any]:
-    """Return every rule of an environment with the path of its operation, reverted or not, the latest first."""
+    """Return every rule of an environment with the path of its operation, undone or not, the latest first."""
     operations = Operation.objects.filter(environment=environment, method=OuterRef("method"), key=OuterRef("key"))
     path = Coalesce(Subquery(operations.values("path")[:1]), F("key"), output_field=TextField())
     return HintRule.objects.filter(environment=environment).annotate(path=path)
@@ -63,5 +63,5 @@ def list_hint_rules(environment: Environment) -> QuerySet[Any]:
 
 def list_operation_hints(operation: Operation) -> QuerySet[HintRule]:
     """Return the rules in force for an operation's tool, the latest first."""
-    rules = list_hint_rules(operation.environment).filter(reverted_at=None)
+    rules = list_hint_rules(operation.environment).filter(undone_at=None)
     return rules.filter(method=operation.method, key=operation.key)

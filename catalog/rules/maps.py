@@ -1,4 +1,4 @@
-"""Map rules show an object as a map or with its properties, until they are reverted."""
+"""Map rules show an object as a map or with its properties, until they are undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
     If the latest rule in force for this node already says so, return that rule.
     """
     row = lock_operation(operation)
-    latest = row.map_rules.filter(part=part, pointer=pointer, reverted_at=None).first()
+    latest = row.map_rules.filter(part=part, pointer=pointer, undone_at=None).first()
     if latest and latest.as_map == as_map:  # the same form was sent twice at once
         return latest
     rule = MapRule.objects.create(
@@ -37,9 +37,9 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
 
 
 @transaction.atomic
-def revert_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
+def undo_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
     """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(rule.operation)
-    if MapRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
+    if MapRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         reproject_rows(row.environment, [row.pk], load_template_rules(row.environment), now=now)
         record_override(row, "map rule undone", actor=actor, now=now, location=rule.location)

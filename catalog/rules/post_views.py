@@ -33,11 +33,11 @@ FRAGMENTS = {
     "hint-rules": "hints",
 }
 REVERT: Mapping[str, Callable[..., None]] = {
-    "template-rules": template_rules.revert_template_rule,
-    "fresh-starts": baseline.revert_baseline_reset,
-    "map-rules": map_rules.revert_map_rule,
-    "hint-rules": hint_rules.revert_hint_rule,
-    "redaction-rules": redaction_rules.revert_redaction_rule,
+    "template-rules": template_rules.undo_template_rule,
+    "fresh-starts": baseline.undo_baseline_reset,
+    "map-rules": map_rules.undo_map_rule,
+    "hint-rules": hint_rules.undo_hint_rule,
+    "redaction-rules": redaction_rules.undo_redaction_rule,
 }
 
 
@@ -131,7 +131,7 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
 
 
 @member_form
-def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
+def post_undo(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
     """Revert one rule, from the page of rules or the page of the operation `method` `path`.
 
     A second time changes nothing.

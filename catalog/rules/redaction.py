@@ -47,7 +47,7 @@ def add_redaction_rule(
         "workspace_id": environment.workspace_id,
         "environment": None if everywhere else environment,
         "kind": kind,
-        "reverted_at": None,
+        "undone_at": None,
     }
     names = RedactionRule.objects.filter(**members).values_list("name", flat=True)
     if any(_is_same_name(name, other) for other in names):
@@ -58,11 +58,11 @@ def add_redaction_rule(
 
 
 @transaction.atomic
-def revert_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> None:
+def undo_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> None:
     """Revert the rule for reporters that start from now on. A second time changes nothing."""
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
-    if RedactionRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
+    if RedactionRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         _record_redaction_rule(rule, "redaction rule undone", actor=actor, now=now)
 
 
@@ -90,14 +90,14 @@ def _is_same_name(name: str, other: str) -> bool:
 
 
 def list_redaction_rules(environment: Environment) -> QuerySet[RedactionRule]:
-    """Return all rules of this environment and of its workspace, reverted or not, the latest first."""
+    """Return all rules of this environment and of its workspace, undone or not, the latest first."""
     rules = RedactionRule.objects.filter(workspace_id=environment.workspace_id)
     return rules.filter(Q(environment=environment) | Q(environment=None)).select_related("environment")
 
 
 def list_active_redactions(environment: Environment) -> list[dict[str, str]]:
     """Return the active rules as reporters get them: `{kind, name}`, each once, sorted by both."""
-    active = list_redaction_rules(environment).filter(reverted_at=None).values_list("kind", "name")
+    active = list_redaction_rules(environment).filter(undone_at=None).values_list("kind", "name")
     return [{"kind": kind, "name": name} for kind, name in sorted(set(active))]
 
 

@@ -1,6 +1,6 @@
 """Find the template under which an operation is shown, by the active template rules (pure).
 
-Evidence stays under the template as reported. A rule changes only what is shown, so reverting it gives exactly the
+Evidence stays under the template as reported. A rule changes only what is shown, so undoing it gives exactly the
 result without the rule (contract §4).
 """
 
@@ -109,7 +109,7 @@ class RuleSet:
         return Identity(identity.method, path[-1].target_key) if path else identity
 
     def list_reachable(self, identity: Identity) -> set[Identity]:
-        """Return the operations under which this one would be shown if some of the rules were reverted, and itself."""
+        """Return the operations under which this one would be shown if some of the rules were undone, and itself."""
         reachable = {identity}
         queue = [identity]
         while queue:

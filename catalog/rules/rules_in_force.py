@@ -20,7 +20,7 @@ def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
 
     The latest rule for a hint applies.
     """
-    rules = HintRule.objects.filter(environment=environment, reverted_at=None).order_by("pk")
+    rules = HintRule.objects.filter(environment=environment, undone_at=None).order_by("pk")
     hints: dict[Identity, dict[str, bool]] = {}
     for method, key, hint, value in rules.values_list("method", "key", "hint", "value"):
         hints.setdefault(Identity(method, key), {})[hint] = value
@@ -34,7 +34,7 @@ def load_template_rules(environment: Environment) -> RuleSet:
 
 
 def active_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
-    return TemplateRule.objects.filter(environment=environment, reverted_at=None)
+    return TemplateRule.objects.filter(environment=environment, undone_at=None)
 
 
 def name_templates(environment: Environment, keys: Collection[str]) -> dict[str, str]:

@@ -72,14 +72,14 @@ def add_template_rule(
 
 
 @transaction.atomic
-def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
+def undo_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
     """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing.
 
     Raises RuleError.
     """
     lock_environment(rule.environment)
     before = load_template_rules(rule.environment)
-    if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
+    if TemplateRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         move_operations(rule.environment, before, now=now)
         _record_template_rule(rule, "template rule undone", actor=actor, now=now)
 

@@ -27,7 +27,7 @@ DECISION_COLUMNS = ("at", "by", "undoneAt")
 class RuleKind:
     """One kind of rule: how its rules are listed, the latest first, and the cells of each in a table.
 
-    name: its name as a table, and in the address that reverts a rule. Its part of the page is `rules/<name>.html`.
+    name: its name as a table, and in the address that undoes a rule. Its part of the page is `rules/<name>.html`.
     has_form: whether its rules are made on the page itself.
     """
 
@@ -120,7 +120,7 @@ def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]
     is_grouped: whether it shares a card with others that have nothing to show.
     """
     rules = kind.list_rules(environment)
-    in_force, undone = rules.filter(reverted_at=None), rules.exclude(reverted_at=None)
+    in_force, undone = rules.filter(undone_at=None), rules.exclude(undone_at=None)
     counts = {"active": in_force.count(), "undone": undone.count()}
     groups = [
         {"rules": in_force[:MAX_SHOWN], "total": counts["active"], "is_undone": False},
@@ -138,6 +138,6 @@ def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]
 def export_rules(kind: RuleKind, environment: Environment) -> Table:
     def iterate_rows() -> Iterator[Sequence[Any]]:
         for rule in kind.list_rules(environment).iterator():
-            yield (*kind.build_cells(rule), rule.at, rule.actor, rule.reverted_at)
+            yield (*kind.build_cells(rule), rule.at, rule.actor, rule.undone_at)
 
     return Table(kind.name, (*kind.columns, *DECISION_COLUMNS), iterate_rows)

@@ -11,7 +11,7 @@ import pytest
 
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
-from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 
@@ -50,7 +50,7 @@ def test_a_late_report_from_before_the_reset_does_not_bring_the_old_type_back(ap
     assert type_of_id() == ("string", 3)
     assert json.loads(find_operation().document)["observations"] == 12
     assert not Drift.objects.exists()
-    revert_baseline_reset(start, actor="ann", now=start.at)
+    undo_baseline_reset(start, actor="ann", now=start.at)
     assert type_of_id() == ("unknown", 12)
 
 
@@ -92,7 +92,7 @@ def test_late_reports_of_merged_operations_count_before_the_reset_too(api, works
     start = reset_on(2, "/id", "200")
     deliver(api, workspace, observe_on(2, NEW), observe_on(1, OLD, **other), observe_on(3, NEW, **other))
     assert type_of_id() == ("string", 2)
-    revert_baseline_reset(start, actor="ann", now=now)
+    undo_baseline_reset(start, actor="ann", now=now)
     assert type_of_id() == ("unknown", 7)
 
 
@@ -140,5 +140,5 @@ def test_the_order_of_reports_does_not_change_what_is_stored_and_shown(api, work
     deliver(api, workspace, *waiting, environment="staging")
     assert list_visible("staging") == list_visible("production")
     for start in chance.sample(starts, len(starts)):
-        revert_baseline_reset(start, actor="ann", now=start.at)
+        undo_baseline_reset(start, actor="ann", now=start.at)
     assert list_visible("staging") == list_visible("production")

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog.models import BaselineReset, Drift, Operation
-from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from catalog.rules.errors import NO_CHANGE
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, observation, undo_override
@@ -60,7 +60,7 @@ def test_only_observations_after_a_reset_are_shown(api, changed_workspace):
 def test_a_reset_made_twice_at_once_is_one_reset_whose_undo_restores_everything(api, changed_workspace):
     before = read_document()
     run_twice_at_once(reset)
-    revert_baseline_reset(BaselineReset.objects.get(), actor="ann", now=ON_THAT_DAY)
+    undo_baseline_reset(BaselineReset.objects.get(), actor="ann", now=ON_THAT_DAY)
     assert read_document() == before
     assert AuditEntry.objects.filter(action="baseline reset").count() == 1
 
@@ -69,7 +69,7 @@ def test_a_reset_after_new_observations_or_an_undo_is_another_reset(api, changed
     first = reset()
     deliver(api, changed_workspace, observation(response=NEW, lastSeenAt=AT))
     second = reset()
-    revert_baseline_reset(second, actor="ann", now=ON_THAT_DAY)
+    undo_baseline_reset(second, actor="ann", now=ON_THAT_DAY)
     assert len({first, second, reset()}) == 3
 
 
@@ -97,9 +97,9 @@ def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
         if chance.random() < 0.4:
             starts.append(reset())
         if starts and chance.random() < 0.3:
-            revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
+            undo_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     for start in chance.sample(starts, len(starts)):
-        revert_baseline_reset(start, actor="ann", now=timezone.now())
+        undo_baseline_reset(start, actor="ann", now=timezone.now())
     started, never = Operation.objects.order_by("environment_id")
     assert started.epoch > 0
     assert (started.document, started.outline) == (never.document, never.outline)
@@ -109,17 +109,17 @@ def test_a_later_reset_stays_when_an_earlier_one_is_undone(api, changed_workspac
     first = reset()
     deliver(api, changed_workspace, observation(response=NEW, lastSeenAt=AT))
     second = reset()
-    revert_baseline_reset(first, actor="ann", now=timezone.now())
+    undo_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
-    revert_baseline_reset(second, actor="ann", now=timezone.now())
+    undo_baseline_reset(second, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == 0
     version = Operation.objects.get().version
-    revert_baseline_reset(second, actor="ann", now=timezone.now())
+    undo_baseline_reset(second, actor="ann", now=timezone.now())
     assert Operation.objects.get().version == version
 
 
 def test_a_reset_and_its_undo_are_in_the_audit_log(changed_workspace):
-    revert_baseline_reset(reset(), actor="bob", now=timezone.now())
+    undo_baseline_reset(reset(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace_id=changed_workspace.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
         ("ann", "baseline reset", f"GET {PATH}"),
@@ -144,7 +144,7 @@ def test_a_member_resets_the_baseline_and_undoes_it_on_the_page(browser_client, 
     start, location = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
     back = undo_override(browser_client, changed_workspace, "fresh-starts", start.pk, **location)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
-    assert BaselineReset.objects.get().reverted_at
+    assert BaselineReset.objects.get().undone_at
     assert undo_override(browser_client, changed_workspace, "fresh-starts", start.pk + 1, **location).status_code == 404
     assert post_reset(browser_client, changed_workspace, path="/nowhere").status_code == 404
 
@@ -190,5 +190,5 @@ def test_a_tool_does_not_say_that_answers_had_no_body_before_one_was_observed_ag
     assert read_tool() == f"GET {PATH}. Answers 200 without a body, 204 without a body."
     deliver(api, changed_workspace, observation(response={"id": 1}, lastSeenAt=AT))
     assert read_tool() == f"GET {PATH}. Answers 200 with an object (id), 204 without a body."
-    revert_baseline_reset(start, actor="ann", now=timezone.now())
+    undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_tool() == description

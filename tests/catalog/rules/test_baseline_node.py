@@ -17,7 +17,7 @@ from catalog import operation_queries
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
-from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry
@@ -140,7 +140,7 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
                 else reset_node(chance.choice(POINTERS), chance.choice(["200", "409"]))
             )
         if starts and chance.random() < 0.3:
-            revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
+            undo_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     return starts
 
 
@@ -149,7 +149,7 @@ def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     chance = random.Random(seed)
     starts = act_by_chance(api, workspace, chance)
     for start in chance.sample(starts, len(starts)):
-        revert_baseline_reset(start, actor="ann", now=timezone.now())
+        undo_baseline_reset(start, actor="ann", now=timezone.now())
     reset_operation, unchanged_operation = Operation.objects.order_by("environment_id")
     assert reset_operation.epoch > 0
     assert (reset_operation.document, reset_operation.outline) == (
@@ -163,7 +163,7 @@ def test_a_fold_shows_the_same_as_a_complete_projection(api, workspace, seed):
     act_by_chance(api, workspace, random.Random(seed))
     deliver(api, workspace, observation(response=OLD, lastSeenAt=AT))
     folded = find_operation()
-    revert_baseline_reset(reset_node("/nowhere"), actor="ann", now=timezone.now())
+    undo_baseline_reset(reset_node("/nowhere"), actor="ann", now=timezone.now())
     assert find_operation().document == folded.document
 
 
@@ -180,9 +180,9 @@ def test_merged_operations_are_reset_together(api, changed_workspace):
     assert list_types(read_response()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
     (shape,) = build_part_shapes(operation_queries.find_operation(environment, "GET", PATH))
     assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
-    template_rules.revert_template_rule(rule, actor="ann", now=timezone.now())
+    template_rules.undo_template_rule(rule, actor="ann", now=timezone.now())
     assert list_types(read_response()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}
-    revert_baseline_reset(start, actor="ann", now=timezone.now())
+    undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
@@ -196,7 +196,7 @@ def test_a_reset_keeps_all_evidence(api, changed_workspace):
 
 
 def test_a_reset_and_its_undo_are_in_the_audit_log_with_their_node(changed_workspace):
-    revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
+    undo_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace_id=changed_workspace.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "baseline reset", "200 /id"),
@@ -245,7 +245,7 @@ def test_the_panel_of_a_node_shows_its_reset_and_offers_to_undo_it(browser_clien
     assert undo in panel
     other = browser_client.get(address.replace("%2Fid", "%2Ftotal")).content.decode().partition('id="field"')[2]
     assert undo not in other.partition("Reset baseline</button>")[0]
-    revert_baseline_reset(reset, actor="ann", now=timezone.now())
+    undo_baseline_reset(reset, actor="ann", now=timezone.now())
     panel = (
         browser_client.get(address).content.decode().partition('id="field"')[2].partition("Reset baseline</button>")[0]
     )

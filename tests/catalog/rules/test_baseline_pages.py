@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import Operation
-from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from tests.catalog.drift.environments.test_views import compare, load_table, observe, open_page, read_words
 from tests.catalog.reports import deliver, observation
 from workspaces.models import Membership
@@ -64,7 +64,7 @@ def test_differences_come_back_with_observations_and_with_the_undo(api, browser_
     }
     (missing,) = (row for row in rows if row["pointer"] == "/total")
     assert (missing["seen"], missing["of"]) == (0, 4)
-    revert_baseline_reset(made, actor="ann", now=timezone.now())
+    undo_baseline_reset(made, actor="ann", now=timezone.now())
     assert compare(browser_client, two_environments, "production", "staging") == []
 
 

@@ -18,7 +18,7 @@ from catalog import operation_queries
 from catalog.models import Drift, MapRule, Operation, OperationPart, OperationVersion
 from catalog.rules import templates as template_rules
 from catalog.rules.errors import NO_CHANGE
-from catalog.rules.maps import add_map_rule, revert_map_rule
+from catalog.rules.maps import add_map_rule, undo_map_rule
 from catalog.rules.templates import add_template_rule
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
@@ -117,12 +117,12 @@ def test_a_map_by_similar_values_can_be_overridden_as_properties(alike):
 def test_the_latest_rule_of_a_node_applies_and_its_undo_restores_the_one_before(alike):
     first, second = add_rule(as_map=False), add_rule(as_map=True)
     assert "values" in read_shape()
-    revert_map_rule(second, actor="ann", now=timezone.now())
+    undo_map_rule(second, actor="ann", now=timezone.now())
     assert "properties" in read_shape()
-    revert_map_rule(first, actor="ann", now=timezone.now())
+    undo_map_rule(first, actor="ann", now=timezone.now())
     assert "values" in read_shape()
     version = Operation.objects.get().version
-    revert_map_rule(first, actor="ann", now=timezone.now())
+    undo_map_rule(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().version == version
 
 
@@ -136,7 +136,7 @@ def test_the_keys_of_merged_operations_together_decide_whether_an_object_is_a_ma
     assert "values" in json.loads(operation.document)["responses"]["200"]["properties"]["by"]
     deliver(api, workspace, *build_prices({"new": PRICE}))
     assert not Drift.objects.exists()
-    template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
+    template_rules.undo_template_rule(merged, actor="ann", now=timezone.now())
     documents = [
         json.loads(operation.document)["responses"]["200"]
         for operation in operation_queries.visible_operations(environment).order_by("path")
@@ -155,9 +155,9 @@ def test_after_an_undo_all_bytes_are_as_without_the_rule(api, workspace, seed):
         if chance.random() < 0.4:
             rules.append(add_rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
         if rules and chance.random() < 0.3:
-            revert_map_rule(chance.choice(rules), actor="ann", now=timezone.now())
+            undo_map_rule(chance.choice(rules), actor="ann", now=timezone.now())
     for rule in chance.sample(rules, len(rules)):
-        revert_map_rule(rule, actor="ann", now=timezone.now())
+        undo_map_rule(rule, actor="ann", now=timezone.now())
     ruled, never = Operation.objects.order_by("environment_id")
     assert (ruled.document, ruled.outline) == (never.document, never.outline)
     states = [sorted((row.part, str(row.evidence)) for row in operation.parts.all()) for operation in (ruled, never)]
@@ -167,7 +167,7 @@ def test_after_an_undo_all_bytes_are_as_without_the_rule(api, workspace, seed):
 def test_each_map_rule_makes_a_version_until_it_is_undone_and_is_in_the_audit_log(boxes):
     rule = add_rule(as_map=True)
     assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(2, True), (1, False)]
-    revert_map_rule(rule, actor="bob", now=timezone.now())
+    undo_map_rule(rule, actor="bob", now=timezone.now())
     assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(1, False)]
     assert Operation.objects.get().version == 1
     entries = AuditEntry.objects.filter(workspace_id=boxes.workspace.pk).exclude(action="workspace created")

@@ -18,7 +18,7 @@ from catalog.rules.redaction import (
     add_redaction_rule,
     find_redaction_error,
     list_active_redactions,
-    revert_redaction_rule,
+    undo_redaction_rule,
 )
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry
@@ -39,7 +39,7 @@ def test_reporters_get_the_active_rules_sorted_without_repetition(api, workspace
     add_rule(workspace, "sensitive", "maiden name", everywhere=True)
     add_rule(workspace, "drop", "trace", everywhere=True)
     add_rule(workspace, "drop", "staged", environment="staging")
-    revert_redaction_rule(add_rule(workspace, "drop", "never"), actor="ann", now=timezone.now())
+    undo_redaction_rule(add_rule(workspace, "drop", "never"), actor="ann", now=timezone.now())
     answer = api.get(ADDRESS, environment="production")
     assert answer["Content-Type"] == "application/json"
     assert json.loads(answer.content) == {
@@ -94,7 +94,7 @@ def test_a_rule_added_twice_is_one_rule_and_one_entry_in_the_log(workspace):
     with pytest.raises(RuleError, match="already such a rule"):
         add_rule(workspace, "drop", "trace")
     for _ in range(2):
-        revert_redaction_rule(rule, actor="bob", now=timezone.now())
+        undo_redaction_rule(rule, actor="bob", now=timezone.now())
     assert RedactionRule.objects.get() == rule
     entries = AuditEntry.objects.filter(action__startswith="redaction").order_by("id")
     assert [(entry.actor, entry.action, entry.facts) for entry in entries] == [
@@ -144,7 +144,7 @@ def test_a_member_adds_a_rule_and_undoes_it_on_the_page(browser_client, workspac
     assert '<code class="path">trace</code>' in page
     assert "all environments" in page
     assert post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/undo").status_code == 303
-    assert RedactionRule.objects.get().reverted_at
+    assert RedactionRule.objects.get().undone_at
 
 
 def test_a_rule_undone_with_the_form_of_an_operation_leads_back_to_the_rules(browser_client, api, workspace):
@@ -180,7 +180,7 @@ def test_only_members_of_the_workspace_make_or_undo_a_rule(client, workspace, ot
     other_workspace.workspace.memberships.create(user=outside, role="editor")
     client.force_login(outside)
     assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/undo").status_code == 404
-    assert RedactionRule.objects.get().reverted_at is None
+    assert RedactionRule.objects.get().undone_at is None
 
 
 @pytest.mark.parametrize("kind", ["sensitive", "drop"])

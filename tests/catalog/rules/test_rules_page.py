@@ -17,7 +17,7 @@ from catalog.rules.baseline import reset_baseline
 from catalog.rules.hints import add_hint_rule
 from catalog.rules.maps import add_map_rule
 from catalog.rules.redaction import add_redaction_rule
-from catalog.rules.templates import TEMPLATE_RULE_ERRORS, add_template_rule, revert_template_rule
+from catalog.rules.templates import TEMPLATE_RULE_ERRORS, add_template_rule, undo_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_each_override_can_be_undone_on_the_page(browser_client, with_rules, kin
     answer = browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/undo"))
     assert (answer.status_code, answer["Location"]) == (303, f"{address(with_rules)}#{kind}")
     rule.refresh_from_db()
-    assert rule.reverted_at
+    assert rule.undone_at
     assert browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/undo")).status_code == 303
 
 
@@ -117,7 +117,7 @@ def test_a_key_reads_but_does_not_act(client, with_rules):
     rule = TemplateRule.objects.get()
     assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/undo"), headers=key).status_code == 302
     rule.refresh_from_db()
-    assert rule.reverted_at is None
+    assert rule.undone_at is None
 
 
 def test_an_outsider_finds_nothing_and_changes_nothing(client, with_rules, other_workspace):
@@ -167,7 +167,7 @@ def test_a_reset_of_merged_operations_is_listed_only_at_the_operation_where_it_w
     by = {"actor": "ann", "now": timezone.now()}
     rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
     reset_baseline(operation_queries.find_operation(environment, "GET", RED), **by)
-    revert_template_rule(rule, **by)
+    undo_template_rule(rule, **by)
     pages = [
         browser_client.get(address(with_data, "operation"), {"method": "GET", "path": path}).content.decode()
         for path in (RED, "/shops/blue/{x}")
@@ -208,7 +208,7 @@ def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
     answer = browser_client.post(address(with_data, f"rules/template-rules/{pinned.pk}/undo"))
     assert "cannot be undone yet" in browser_client.get(answer["Location"]).content.decode()
     pinned.refresh_from_db()
-    assert pinned.reverted_at is None
+    assert pinned.undone_at is None
 
 
 def test_the_catalog_links_to_the_page_of_rules(browser_client, with_data):

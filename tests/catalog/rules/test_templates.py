@@ -23,7 +23,7 @@ from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations
 from catalog.rules import baseline
 from catalog.rules.errors import RuleError
-from catalog.rules.templates import add_template_rule, revert_template_rule
+from catalog.rules.templates import add_template_rule, undo_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Environment
@@ -39,7 +39,7 @@ def merge(environment: Environment, source: str, target: str, **options: Any) ->
 
 
 def undo(rule: TemplateRule) -> None:
-    revert_template_rule(rule, actor="ann", now=timezone.now())
+    undo_template_rule(rule, actor="ann", now=timezone.now())
 
 
 def read_catalog(environment: Environment) -> list[Any]:
@@ -170,7 +170,7 @@ def test_undoing_a_rule_that_prevents_a_circle_is_refused(shops):
     merge(shops, SHOP, RED)
     with pytest.raises(RuleError):
         undo(pinned)
-    assert TemplateRule.objects.get(pk=pinned.pk).reverted_at is None
+    assert TemplateRule.objects.get(pk=pinned.pk).undone_at is None
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
     assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
+    baseline.undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
     assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [4, 4]
@@ -242,7 +242,7 @@ def test_a_source_with_a_reset_baseline_keeps_it_when_merged(shops):
     start = baseline.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
+    baseline.undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 
@@ -390,7 +390,7 @@ def test_after_all_undos_everything_is_byte_for_byte_as_without_the_rules(api, w
     while twins.rules_to_undo:
         twins.undo_one()
     assert list_everything(twins.with_all) == list_everything(twins.with_some)
-    assert TemplateRule.objects.filter(environment=twins.with_all, reverted_at=None).count() == (
+    assert TemplateRule.objects.filter(environment=twins.with_all, undone_at=None).count() == (
         TemplateRule.objects.filter(environment=twins.with_some).count()
     )
     twins.report()

@@ -19,7 +19,7 @@ from affidavit import Evidence, infer
 from catalog.browse.properties import history as property_history
 from catalog.browse.properties.days import narrow_state
 from catalog.models import Drift, Operation
-from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import Membership
 
@@ -283,5 +283,5 @@ def test_a_reset_property_says_so_and_counts_no_day_before_it(browser_client, st
     days = [row["day"] for row in load_tables(browser_client, start, "/note")["days"]]
     assert days == [f"{moment + timedelta(days=1):%Y-%m-%d}"]  # the day of the reset began before the reset
     assert "is not counted on this page" not in open_page(browser_client, start, "/id")
-    revert_baseline_reset(reset, actor="ann", now=moment)
+    undo_baseline_reset(reset, actor="ann", now=moment)
     assert "is not counted on this page" not in open_page(browser_client, start, "/note")
