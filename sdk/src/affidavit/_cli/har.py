@@ -11,9 +11,9 @@ from enum import Enum
 from typing import Any
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
+from affidavit._cli._piped_input import make_rereadable
 from affidavit._cli._preview import count_operations, preview_catalog
 from affidavit._cli._progress_bar import show_progress_bar
-from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError, escape_unprintable
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
 from affidavit._hub.transport import Transport
@@ -140,7 +140,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     observations, skip_counts, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
     seen_hosts, host_names = Counter[str](), set[str]()
     reasons: dict[str, str] = {}
-    with make_replayable(path) as file:
+    with make_rereadable(path) as file:
         learner = _learn_templates(file, path, hosts)
         for item in _read_items(file, path, "Reading", hosts):
             if isinstance(item, Exchange):

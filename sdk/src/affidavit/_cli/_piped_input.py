@@ -1,4 +1,4 @@
-"""Make files readable twice, even if they come through a pipe."""
+"""Make input readable twice, although it comes through a pipe."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ _STREAMS = ("/dev/", "/proc/")  # folders of open files, whose position may be s
 
 
 @contextmanager
-def make_replayable(path: str) -> Iterator[str]:
+def make_rereadable(path: str) -> Iterator[str]:
     """Yield the path of a file that can be read any number of times.
 
     A pipe is copied to a temporary file, which only this user can read and which is deleted after use. Raises HarError.
