@@ -16,15 +16,15 @@ from workspaces.models import Environment
 def search_conversations(environment: Environment, text: str) -> ResultGroup:
     """Find conversations by the beginning of their id. An unknown id also leads to the environments that know it."""
     rows = find_conversations(environment, text, limit=MAX_RESULTS + 1)
-    known = {row.conversation_id: row.started_at is not None for row in rows[:MAX_RESULTS]}
-    unknown_ids = [found_id for found_id in dict.fromkeys([*known, text]) if not known.get(found_id)]
+    is_known = {row.conversation_id: row.started_at is not None for row in rows[:MAX_RESULTS]}
+    unknown_ids = [found_id for found_id in dict.fromkeys([*is_known, text]) if not is_known.get(found_id)]
     elsewhere = list_knowing_environments(environment, unknown_ids) if unknown_ids else {}
     moved_ids = elsewhere.keys() - find_reported(environment, elsewhere) if elsewhere else set()
     results: list[SearchResult] = []
-    for found_id in dict.fromkeys([*known, *elsewhere]):
+    for found_id in dict.fromkeys([*is_known, *elsewhere]):
         title, members = mark_prefix(found_id, text), {"id": found_id}
-        if found_id in known.keys() - moved_ids:
-            tag = "" if known[found_id] else f"not known in {environment.name}"
+        if found_id in is_known.keys() - moved_ids:
+            tag = "" if is_known[found_id] else f"not known in {environment.name}"
             results.append(SearchResult("conversation", title, members, tag=tag))
         results += [
             SearchResult("conversation", title, members, tag=f"known in {name}", environment=name)

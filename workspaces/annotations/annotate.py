@@ -82,8 +82,8 @@ def change_annotation(
     annotation = _lock_annotation(environment, annotation_id)
     before, moment_before = AnnotationText(annotation.text, annotation.url), annotation.at
     moment = at or moment_before
-    sent = {"text": content.text, "link": content.url, "time": moment}
-    require_unchanged(opened, list_values(annotation), sent)
+    sent_values = {"text": content.text, "link": content.url, "time": moment}
+    require_unchanged(opened, list_values(annotation), sent_values)
     content.check()
     if (before, moment_before) == (content, moment):
         return annotation
