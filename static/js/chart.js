@@ -91,7 +91,7 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const [NAME_SIZE, NAME_GAP, MARK_WIDTH, AXIS_WIDTH] = [11, 13 * TEXT_SCALE, 9, 50 * TEXT_SCALE]; // pixels
+  const [NAME_SIZE, NAME_GAP, AXIS_WIDTH] = [11, 13 * TEXT_SCALE, 50 * TEXT_SCALE]; // pixels
   const paper = document.createElement("canvas").getContext("2d");
 
   function measureName(text) {
@@ -110,8 +110,9 @@
   }
 
   // The texts of the marks and where they stand. A name may cover neither a later name nor another mark, to which it
-  // would seem to belong. If no shortened name fits, it is left out, and several annotations have only their count. The
-  // list below the chart has all names.
+  // would seem to belong. It stays as far from marks as from names, so that it leaves the room between itself and a mark to
+  // that mark. If no shortened name fits, it is left out, and several annotations have only their count. The list below
+  // the chart has all names.
   function placeNames(marks, bucketWidth, width) {
     const centres = marks.map((mark) => (mark.bucket + 0.5) * bucketWidth);
     let freeWidth = width;
@@ -122,7 +123,7 @@
         return [["center", x - length / 2], ["right", x], ["left", x - length]].map(([side, start]) => ({ text, side, start, end: start + length }));
       });
       const place = places.find(({ start, end }) => {
-        const coversMark = centres.some((other) => other !== x && other > start - MARK_WIDTH && other < end + MARK_WIDTH);
+        const coversMark = centres.some((other) => other !== x && other > start - NAME_GAP && other < end + NAME_GAP);
         return start >= 0 && end <= freeWidth && !coversMark;
       });
       if (place) freeWidth = place.start - NAME_GAP;
@@ -209,16 +210,10 @@
     const observer = new ResizeObserver(() => {
       if (!box.isConnected || box.clientWidth === drawnWidth) return;
       drawnWidth = box.clientWidth;
-      resize(box, figure);
+      draw(box); // with as many labels and names as fit now
     });
     observer.observe(box);
     charts.set(box, observer);
-  }
-
-  async function resize(box, figure) {
-    await window.Plotly.Plots.resize(box);
-    const xaxis = Object.entries(chooseTicks(figure, box.clientWidth)).map(([name, value]) => [`xaxis.${name}`, value]);
-    if (box.isConnected && xaxis.length) await window.Plotly.relayout(box, Object.fromEntries(xaxis));
   }
 
   function removeCharts(root) {
