@@ -14,7 +14,7 @@ from catalog.browse.presence_counts import list_presence
 from catalog.browse.tree_filter import find_nodes
 from catalog.evidence.days import Gap, ObservedDays
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
+from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.models import ExcessOperation, Operation, WitnessReport
 from wire.table_exports import Table
 
@@ -117,7 +117,7 @@ def _property_rows(
 ) -> Iterator[Sequence[Any]]:
     for shape in shapes:
         nodes = list(list_part_nodes(shape))
-        presence = list_presence(nodes, list_observed_nodes(observed_days.build_part(shape)) if observed_days else None)
+        presence = list_presence(nodes, observed_days.build_part(shape) if observed_days else None)
         pointers = find_nodes(nodes, words).pointers if words else presence.keys()
         for node in nodes:
             if node.pointer not in pointers:

@@ -38,7 +38,6 @@ from catalog.evidence.parts import (
     build_part_shapes,
     find_absence_states,
     find_part_reset,
-    list_observed_nodes,
     list_parameters,
     list_part_nodes,
 )
@@ -183,7 +182,7 @@ def build_tree_context(
     tree_rows, is_cut = build(pointer=pointer if inside_only else "")
     if pointer and all(row.node.pointer != pointer for row in tree_rows):
         tree_rows, is_cut = build(pointer=pointer)
-    in_period = list_observed_nodes(observed_days.build_part(shape)) if observed_days else None
+    in_period = observed_days.build_part(shape) if observed_days else None
     presence = list_presence([row.node for row in tree_rows], in_period)
     changes = find_latest_changes(operation, shape.key, period)
     states = find_absence_states(operation, shape.part)

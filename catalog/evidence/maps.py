@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from affidavit import Evidence
 from affidavit.operations import is_alike_map
-from catalog.evidence.tree import copy_node, list_children, set_child, sum_evidence
+from catalog.evidence.tree import copy_node, is_leaf, list_children, set_child, sum_evidence
 from catalog.shape_pointers import VALUES
 
 IsMap = Callable[[str, Evidence], bool]
@@ -23,6 +23,8 @@ def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bo
     by_likeness: whether an object whose values are alike is a map, too.
     """
     name_counts: dict[str, int] = {}
+    if not rules and not by_likeness:
+        return evidence, name_counts
 
     def is_map(pointer: str, node: Evidence) -> bool:
         is_shown_as_map = rules.get(pointer, by_likeness and is_alike_map(node))
@@ -38,6 +40,8 @@ def merge_map_values(evidence: Evidence, is_map: IsMap, pointer: str = "") -> Ev
     node = _merge_names(evidence) if evidence.properties and is_map(pointer, evidence) else evidence
     result = node
     for step, child_pointer, child in list_children(node, pointer):
+        if is_leaf(child):
+            continue  # most nodes are, and reading thousands of them takes time
         new_child = merge_map_values(child, is_map, child_pointer)
         if new_child is not child:
             result = copy_node(node) if result is evidence else result

@@ -115,15 +115,14 @@ def _name_repeated_fields(descriptor: Descriptor) -> dict[str, str]:
 def _walk(
     name: str, pointer: str, depth: int, evidence: Evidence, descriptor: Descriptor, parents: int | None
 ) -> Iterator[Node]:
-    counts = evidence.counts
-    objects = counts.get("object", 0)
+    objects = evidence.counts.get("object", 0)
     yield Node(
         name=name,
         pointer=pointer,
         depth=depth,
         type=describe_type(descriptor),
         reason=_describe_reason(descriptor),
-        seen=sum(counts.values()),
+        seen=evidence.seen,
         parents=parents,
         nulls=descriptor.get("nulls", 0),
         types=_count_types(descriptor),

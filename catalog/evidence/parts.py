@@ -17,9 +17,9 @@ from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, b
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
-from catalog.evidence.tree import EvidenceNode, walk_nodes
+from catalog.evidence.tree import EvidenceNode, find_child
 from catalog.models import BaselineReset, Operation, OperationPart
-from catalog.shape_pointers import is_within
+from catalog.shape_pointers import ITEMS, VALUES, is_within, split_pointer
 
 QUERY = "query"  # the fields of a query are parameters, so only a map rule shows their names as keys of a map
 
@@ -85,14 +85,19 @@ def list_part_nodes(shape: PartShape) -> Iterator[Node]:
     )
 
 
-def list_observed_nodes(shape: PartShape) -> Mapping[str, EvidenceNode]:
-    """Return the evidence of a part's root and of its observed nodes, by pointer."""
-    nodes = walk_nodes(shape.evidence, observations=shape.observations)
-    nodes_by_pointer = {pointer: node for pointer, node in nodes if not pointer or node.evidence.seen}
-    for pointer, parents in shape.reset_counts.items():
-        if pointer in nodes_by_pointer and parents is not None:
-            nodes_by_pointer[pointer] = nodes_by_pointer[pointer]._replace(parents=parents)
-    return nodes_by_pointer
+def find_observed_node(shape: PartShape, pointer: str) -> EvidenceNode | None:
+    """Return the evidence of a part's root or of one of its nodes; None if no such node was observed."""
+    node: Evidence | None = shape.evidence
+    parents: int | None = shape.observations
+    for step in split_pointer(pointer):
+        if node is None:
+            return None
+        parents = None if step in (ITEMS, VALUES) else node.counts.get("object", 0)
+        node = find_child(node, step)
+    if node is None or (pointer and not node.seen):
+        return None
+    since_reset = shape.reset_counts.get(pointer)
+    return EvidenceNode(node, parents if since_reset is None else since_reset)
 
 
 def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from affidavit import Evidence
-from catalog.shape_pointers import ITEMS, VALUES, join_property, property_name, property_step
+from catalog.shape_pointers import ITEMS, VALUES, property_name, property_step
 
 
 class EvidenceNode(NamedTuple):
@@ -24,7 +24,8 @@ class EvidenceNode(NamedTuple):
 def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
     """Yield step, pointer and evidence of every node right below this one."""
     for name, child in evidence.properties.items():
-        yield property_step(name), join_property(pointer, name), child
+        step = property_step(name)
+        yield step, f"{pointer}/{step}", child
     for step, nameless_child in ((ITEMS, evidence.items), (VALUES, evidence.values)):
         if nameless_child is not None:
             yield step, f"{pointer}/{step}", nameless_child
@@ -42,6 +43,19 @@ def walk_nodes(
     for step, child_pointer, child in list_children(evidence, pointer):
         parents = None if step in (ITEMS, VALUES) else objects
         yield from walk_nodes(child, observations=parents, pointer=child_pointer)
+
+
+def is_leaf(evidence: Evidence) -> bool:
+    """Return whether no node is beneath this one."""
+    return not evidence.properties and evidence.items is None and evidence.values is None
+
+
+def find_child(evidence: Evidence, step: str) -> Evidence | None:
+    if step == ITEMS:
+        return evidence.items
+    if step == VALUES:
+        return evidence.values
+    return evidence.properties.get(property_name(step))
 
 
 def set_child(evidence: Evidence, step: str, child: Evidence) -> None:

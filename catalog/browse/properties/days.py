@@ -14,7 +14,7 @@ from affidavit.operations import Part, part_key
 from catalog.browse.presence_counts import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
+from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation, OperationDay
 from catalog.shape_pointers import ITEMS, VALUES, property_name, split_pointer
@@ -129,7 +129,7 @@ def count_only_type(type_name: str, count: int, nulls: int) -> Mapping[str, int]
 
 def _describe_day(observed_days: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
     part = observed_days.build_part(shape)
-    presence = list_presence([node], list_observed_nodes(part))[node.pointer]
+    presence = list_presence([node], part)[node.pointer]
     day_node = next((other for other in list_part_nodes(part) if other.pointer == node.pointer), None)
     if day_node is None or not day_node.seen:
         return PropertyDay(day, presence, "", {}, 0)

@@ -27,7 +27,7 @@ from catalog.evidence.parts import (
     build_part_shapes,
     count_statuses,
     find_absence_states,
-    list_observed_nodes,
+    find_observed_node,
     list_part_nodes,
 )
 from catalog.evidence.unobserved_resets import find_unobserved_node_reset, find_unobserved_reset
@@ -187,14 +187,14 @@ class ComparedOperation:
 def _find_successors(states: AbsenceStates, shape: PartShape, pointers: Collection[str]) -> dict[str, str]:
     """Return the pointers of the properties that seem to replace these absent ones, by the absent pointers."""
     absences = {pointer: Absence.from_state(state) for pointer, state in states.items()}
-    evidence = list_observed_nodes(shape) if pointers else {}
     by_object: dict[str, list[str]] = {}
     for pointer in pointers:
         by_object.setdefault(parent_pointer(pointer), []).append(pointer)
     successors: dict[str, str] = {}
     for outer, properties in by_object.items():
         names = [property_name(pointer.rpartition("/")[2]) for pointer in properties]
-        new_names = find_new_names(absences, evidence[outer].evidence, outer, names)
+        node = find_observed_node(shape, outer)
+        new_names = find_new_names(absences, node.evidence, outer, names) if node else {}
         successors |= {pointer: join_property(outer, name) for pointer, name in new_names.items()}
     return successors
 

@@ -107,6 +107,14 @@ def test_reading_a_deep_descriptor_copies_nothing(monkeypatch, inner):
 
 @given(evidences)
 @settings(max_examples=40, deadline=None)
+def test_what_was_seen_is_the_sum_of_the_counts(evidence):
+    assert evidence.seen == sum(evidence.counts.values())
+    evidence.counts = {}
+    assert (evidence.seen, evidence.counts) == (0, {})
+
+
+@given(evidences)
+@settings(max_examples=40, deadline=None)
 def test_evidence_is_blank_if_and_only_if_it_stores_nothing(evidence):
     for part in (evidence, *evidence.children(), Evidence()):
         assert part.is_blank == (not part.to_state())

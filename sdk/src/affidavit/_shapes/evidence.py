@@ -63,7 +63,7 @@ class Evidence:
 
     @counts.setter
     def counts(self, counts: Mapping[str, int]) -> None:
-        self._kind = self._others = None
+        self._kind, self._times, self._others = None, 0, None
         for kind, times in counts.items():
             self.count(kind, times)
 
@@ -81,7 +81,7 @@ class Evidence:
     @property
     def seen(self) -> int:
         """Return the number of values observed here."""
-        return sum(self.counts.values())
+        return self._times + sum(self._others.values()) if self._others else self._times
 
     @property
     def is_blank(self) -> bool:
