@@ -120,7 +120,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "wire.http.request_times.RequestTimesMiddleware",
+    "wire.http.request_metrics.RequestMetricsMiddleware",
     "wire.http.request_id.RequestIdMiddleware",
     "wire.http.client_address.ClientAddressMiddleware",
     "wire.http.response_headers.ResponseHeadersMiddleware",

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from affidavit import is_well_formed_key
 from wire.http.problems import FailureResponse
-from wire.http.request_times import METHODS
+from wire.http.request_metrics import METHODS
 from wire.request_context import current_client_address, find_sqlstate
 from workspaces.address_limit_middleware import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER

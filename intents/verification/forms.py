@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django import forms
 from django.utils import timezone
 
 from intents.verification.received_request import ReceivedRequest
-from wire.time.timestamps import EARLIEST, moment_from_unix, parse_moment
+from wire.time.timestamps import is_reportable, moment_from_unix, parse_moment
 
 HEADER_NAME = "x-service-intent:"
 EXAMPLE_MOMENT = "2026-03-01T14:02:12Z"
@@ -41,7 +41,7 @@ class RequestForm(forms.Form):
             moment = parse_received_at(text)
         except (ValueError, OverflowError, OSError):
             raise forms.ValidationError(f"Write it like {EXAMPLE_MOMENT}, or as a Unix time.") from None
-        if not EARLIEST <= moment <= timezone.now() + timedelta(days=1):
+        if not is_reportable(moment, timezone.now()):
             raise forms.ValidationError("A request was received between the year 2000 and now.")
         return moment
 

@@ -3,7 +3,7 @@
 import math
 import re
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from affidavit import whole_number
-from wire.time.timestamps import EARLIEST, moment_from_unix, unix_seconds
+from wire.time.timestamps import is_reportable, moment_from_unix, unix_seconds
 
 MAX_COUNT = 2**53
 MAX_ITEMS = 500
@@ -71,7 +71,7 @@ class Moment(serializers.Field[Any, Any, Any, Any]):
             moment = moment_from_unix(data)
         except (ValueError, OverflowError, OSError):
             self.fail("out-of-range")
-        if not EARLIEST <= moment <= timezone.now() + timedelta(days=1):
+        if not is_reportable(moment, timezone.now()):
             self.fail("out-of-range")
         return moment
 

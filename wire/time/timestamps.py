@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 MILLISECONDS_FROM = 1e11  # a time of at least this value is in milliseconds, a smaller one in seconds
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no reported time is earlier
+MAX_AHEAD = timedelta(days=1)  # no reported time is further in the future (contract §1)
 LATEST = datetime(9999, 1, 1, tzinfo=UTC)  # every time zone has a clock time for it
 
 
@@ -29,6 +30,11 @@ def moment_from_unix(number: float) -> datetime:
     Raises ValueError, OverflowError or OSError for a number that is no time in the years 1 to 9999.
     """
     return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS_FROM else number, UTC)
+
+
+def is_reportable(moment: datetime, now: datetime) -> bool:
+    """Return whether a report of now may name this moment."""
+    return EARLIEST <= moment <= now + MAX_AHEAD
 
 
 def parse_moment(text: str) -> datetime:

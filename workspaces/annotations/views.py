@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from django.utils import timezone
 from wire.errors import InvalidRequest
 from wire.filters import PERIOD_MEMBERS, read_text
 from wire.time.period import Period, find_zone, parse_moment, parse_period
-from wire.time.timestamps import EARLIEST
+from wire.time.timestamps import is_reportable
 from workspaces.access import has_role, require_member_environment
 from workspaces.annotations.annotate import (
     AnnotationText,
@@ -36,7 +36,6 @@ NAME = "annotations"
 ROWS_PER_PAGE = 50
 FORM_MEMBERS = ("text", "url", "at", "environment")
 EVERYWHERE = "all"
-MAX_AHEAD = timedelta(days=1)  # the bound of every reported time (contract §1)
 
 Act = Callable[[Environment, str, datetime], Annotation | None]
 """act(environment, actor, now) returns an added or changed annotation; raises InvalidRequest for a refused entry."""
@@ -124,7 +123,7 @@ def _read_form_moment(request: HttpRequest, now: datetime) -> datetime:
         moment = parse_moment(text, _find_form_zone(request))
     except (ValueError, OverflowError):
         raise InvalidRequest("Enter a date and a time, as 2026-12-31T14:05.") from None
-    if not EARLIEST <= moment <= now + MAX_AHEAD:
+    if not is_reportable(moment, now):
         raise InvalidRequest("Enter a time between the year 2000 and one day from now.")
     return moment
 

@@ -12,7 +12,7 @@ from wire.metrics.definitions import REQUESTS
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class RequestTimesMiddleware:
+class RequestMetricsMiddleware:
     """Observe `affidavit_request_seconds`: for a streamed download, the time to its first bytes."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
