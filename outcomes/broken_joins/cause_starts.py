@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from outcomes.broken_joins.causes.groups import Cause
-from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins
+from outcomes.broken_joins.diagnosed_joins import diagnose_joins
+from outcomes.broken_joins.queries import find_broken_joins
 from outcomes.tallies.kept_joins import find_pruned_days
 from wire.time.period import Period
 from wire.time.timestamps import EARLIEST

@@ -11,19 +11,12 @@ from outcomes.analytics.exports import Rows, unix_or_none
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
+from outcomes.broken_joins.diagnosed_joins import JOINS_AT_ONCE, stream_broken_joins
 from outcomes.broken_joins.filters import JoinFilters
+from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
 from outcomes.broken_joins.listed_joins import find_listed_joins
-from outcomes.broken_joins.lookup import (
-    JOINS_AT_ONCE,
-    find_broken_joins,
-    find_healed_outcomes,
-    find_longest_healing,
-    find_reported_again,
-    list_api_keys,
-    measure_healing,
-    stream_broken_joins,
-)
 from outcomes.broken_joins.phases import read_join_phases
+from outcomes.broken_joins.queries import find_broken_joins, find_reported_again, list_api_keys
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import find_last_reports
 from outcomes.models import Move

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.groups import Cause, group_by_cause
-from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_broken_joins
+from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
+from outcomes.broken_joins.queries import find_broken_joins
 from outcomes.tallies.kept_joins import find_pruned_days
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
-from outcomes.broken_joins.lookup import list_api_keys
+from outcomes.broken_joins.queries import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.read_plan import plan_reads

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from outcomes.broken_joins.causes.groups import BrokenJoin, Cause, group_by_cause
-from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_reported_again
+from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
+from outcomes.broken_joins.queries import find_reported_again
 from wire.time.period import Period
 from workspaces.models import Environment
 

@@ -18,21 +18,14 @@ from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import ADVICE, write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
+from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters
+from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
 from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_listed_joins, page_all, page_matching
-from outcomes.broken_joins.lookup import (
-    NEWEST_DIAGNOSED,
-    diagnose_joins,
-    find_broken_joins,
-    find_healed_outcomes,
-    find_longest_healing,
-    find_oldest_report,
-    list_api_keys,
-    measure_healing,
-)
 from outcomes.broken_joins.moves.move import find_movable
 from outcomes.broken_joins.phases import read_join_phases
+from outcomes.broken_joins.queries import find_broken_joins, find_oldest_report, list_api_keys
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move

@@ -9,7 +9,8 @@ from typing import Any
 
 from outcomes.broken_joins.causes.diagnose import Diagnosis
 from outcomes.broken_joins.causes.groups import BrokenJoin
-from outcomes.broken_joins.lookup import diagnose_ids, list_api_keys, list_environment_names, list_joins_naming
+from outcomes.broken_joins.diagnosed_joins import diagnose_ids, list_environment_names, list_joins_naming
+from outcomes.broken_joins.queries import list_api_keys
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from outcomes.tallies.moved_counts import ANOTHER
 from workspaces.models import ApiKey, Environment

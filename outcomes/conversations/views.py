@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from outcomes.broken_joins.causes.advice import ADVICE, advise_on_one
 from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
-from outcomes.broken_joins.lookup import find_longest_healing
+from outcomes.broken_joins.healed_joins import find_longest_healing
 from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
 from outcomes.models import Outcome
 from wire.errors import NotFound

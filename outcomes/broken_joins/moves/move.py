@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from outcomes.broken_joins.lookup import IDS_AT_ONCE, diagnose_ids, list_environment_names
+from outcomes.broken_joins.diagnosed_joins import IDS_AT_ONCE, diagnose_ids, list_environment_names
 from outcomes.broken_joins.moves import sql
 from outcomes.broken_joins.moves.outcome_rows import (
     OutcomeRef,

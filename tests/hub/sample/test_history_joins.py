@@ -15,7 +15,7 @@ from examples.bookshop.assistant import Assistant, list_sites
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from hub.sample.keys import find_keys, replace_keys
 from outcomes.broken_joins.causes.groups import BrokenJoin
-from outcomes.broken_joins.lookup import diagnose_joins
+from outcomes.broken_joins.diagnosed_joins import diagnose_joins
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from workspaces.create import NewWorkspace

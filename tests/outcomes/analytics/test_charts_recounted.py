@@ -13,7 +13,7 @@ import pytest
 
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
-from outcomes.broken_joins import lookup, rates
+from outcomes.broken_joins import queries, rates
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
@@ -101,7 +101,7 @@ def check(environment, period: Period, clock: Clock, facts) -> None:
     check_rates(
         sorted(by_key.rates, key=lambda rate: rate.total_reported), by_key.buckets, clock, sorted(of_keys, key=len)
     )
-    assert lookup.find_broken_joins(environment, period).count() == series.read_totals(environment, period).broken
+    assert queries.find_broken_joins(environment, period).count() == series.read_totals(environment, period).broken
 
 
 def check_rates(rates, buckets, clock: Clock, parts) -> None:

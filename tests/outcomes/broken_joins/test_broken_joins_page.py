@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from hub.retention.prune import prune_all
-from outcomes.broken_joins import cause_starts, lookup
+from outcomes.broken_joins import cause_starts, diagnosed_joins, queries
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
 from outcomes.broken_joins.overview import find_main_cause
@@ -236,8 +236,8 @@ def totals_of(rates):
 
 
 def causes_of(environment):
-    broken_joins = lookup.find_broken_joins(environment, all_time())
-    return group_by_cause(lookup.diagnose_joins(environment, broken_joins))
+    broken_joins = queries.find_broken_joins(environment, all_time())
+    return group_by_cause(diagnosed_joins.diagnose_joins(environment, broken_joins))
 
 
 def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):
@@ -290,7 +290,7 @@ def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, dj
     register_conversations(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
     record_outcomes(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
     with django_assert_max_num_queries(4):
-        joins = list(lookup.diagnose_joins(production, lookup.find_broken_joins(production, all_time())))
+        joins = list(diagnosed_joins.diagnose_joins(production, queries.find_broken_joins(production, all_time())))
     assert len(joins) == 406
 
 

@@ -15,8 +15,9 @@ from django.test import Client
 from django.utils import timezone
 
 from outcomes.broken_joins.causes.diagnose import KnownConversation
-from outcomes.broken_joins.lookup import diagnose_joins, find_broken_joins, list_joins_naming
+from outcomes.broken_joins.diagnosed_joins import diagnose_joins, list_joins_naming
 from outcomes.broken_joins.moves.move import find_movable, move_broken_joins
+from outcomes.broken_joins.queries import find_broken_joins
 from outcomes.conversations import views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations

@@ -11,13 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.lookup import (
-    find_broken_joins,
-    find_healed_outcomes,
-    find_longest_healing,
-    measure_healing,
-)
+from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
 from outcomes.broken_joins.moves.move import find_movable, move_broken_joins, undo_move
+from outcomes.broken_joins.queries import find_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
