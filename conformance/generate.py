@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .cases import accepted, arguments, canonical, malformed, rejected, rewritten
-from .cases.headers import DEFAULTS
+from .cases.build_vectors import DEFAULTS
 
 FOLDER = Path(__file__).resolve().parent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .headers import (
+from .build_vectors import (
     AUDIENCE,
     BODY,
     DAY,

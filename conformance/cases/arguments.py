@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .headers import BODY, BODY_CANONICAL, encode_base64, sha256
+from .build_vectors import BODY, BODY_CANONICAL, encode_base64, sha256
 
 Case = dict[str, Any]
 

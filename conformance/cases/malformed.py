@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from .accepted import nested_arrays, nested_objects
-from .headers import (
+from .build_vectors import (
     EXPIRES,
     ISSUED,
     Vector,

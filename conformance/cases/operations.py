@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .accepted import NO_BODY
-from .headers import Payload, Vector, header, reject, sha256, v1, v2, v2_without_args
+from .build_vectors import Payload, Vector, header, reject, sha256, v1, v2, v2_without_args
 
 
 def vectors() -> Iterator[Vector]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import operations
 from .accepted import NO_BODY
-from .headers import (
+from .build_vectors import (
     AUDIENCE,
     BODY,
     DAY,

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from .headers import (
+from .build_vectors import (
     SECRET,
     Payload,
     Vector,

@@ -1,14 +1,15 @@
-"""The end users: what they do in a conversation, and how its id gets altered on the way to the shop."""
+"""The end users: what they do in a conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from examples.bookshop.assistant import Assistant, Site, ToolCall
-from examples.bookshop.mistakes import MISTAKES
+from examples.bookshop.call_mistakes import MISTAKES
+from examples.bookshop.id_mistakes import choose_ids
 from examples.bookshop.shelves import BOOKS
 
 NAMES = [
@@ -20,7 +21,6 @@ NAMES = [
 CITIES = ["Lisbon", "Hamburg", "Lyon", "Turin", "Gdańsk", "Ghent", "Graz", "Porto", "Aarhus", "Tartu"]
 SEARCHES = ["tolstoy", "austen", "brontë", "dickens", "the", "war", "moby", "hugo", "faust", "poems", "wells", "dante"]
 REASONS = ["damaged", "arrived late", "changed my mind", "wrong edition"]
-ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 REGISTRATION_DELAY = (2_400, 5_400)  # the least and the most seconds until a late conversation is registered
 
 Steps = Generator[float, None, Any]
@@ -31,7 +31,7 @@ class Habits:
     """How often something happens.
 
     legacy_share: the share of reads that are signed as version 1.
-    altered_share: the share of conversations in which one of the DIAGNOSES occurs.
+    altered_share: the share of conversations in which one of id_mistakes.DIAGNOSES occurs.
     mistake_share: the share of conversations with a wrong call.
     """
 
@@ -146,7 +146,7 @@ def run_conversation(assistant: Assistant, other: Assistant, habits: Habits, sce
     other: the assistant of the other environment.
     """
     chance = assistant.chance
-    known_id, reported_id, is_late = choose_ids(assistant, other, habits)
+    known_id, reported_id, is_late = choose_ids(assistant, other, habits.altered_share)
     if known_id and not is_late:
         assistant.register(known_id)
     talk = Conversation(assistant, f"user-{chance.choice(NAMES)}", reported_id, habits)
@@ -166,54 +166,6 @@ def make_mistake(talk: Conversation, other: Site, reason: str | None = None) -> 
     _, mistake = MISTAKES[reason]
     call = ToolCall(talk.sub, "GET", talk.chance.choice(["/cart", "/orders", "/account", "/orders/10001"]))
     return (yield from mistake(talk.assistant, other, call))
-
-
-DIAGNOSES: Mapping[str, float] = {
-    "other-environment": 5,
-    "altered": 2,
-    "placeholder": 1.5,
-    "never-seen": 1,
-    "late": 2,
-}
-"""How often a conversation id goes wrong in each way: relative weights by the diagnosis that the hub will give.
-
-For `other-environment`, this conversation's id stays right. Besides, the order sync job reports an order of the other
-environment.
-"""
-
-
-def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
-    """Return the id to register, the id that reaches the shop, and whether the registration is late.
-
-    Sometimes also have the order sync job report an order of the other environment.
-    """
-    chance, known_id = assistant.chance, generate_id(assistant.chance)
-    if chance.random() >= habits.altered_share:
-        return known_id, known_id, False
-    diagnosis = chance.choices([*DIAGNOSES], [*DIAGNOSES.values()])[0]
-    if diagnosis == "other-environment":
-        sync_foreign_order(assistant, other)
-        return known_id, known_id, False
-    if diagnosis == "altered":
-        return known_id, chance.choice(list_alterations(known_id)), False
-    if diagnosis == "placeholder":
-        return known_id, chance.choice(["undefined", "{{conversationId}}", "[object Object]"]), False
-    return ("" if diagnosis == "never-seen" else known_id), known_id, diagnosis == "late"
-
-
-def sync_foreign_order(assistant: Assistant, other: Assistant) -> None:
-    """Have the order sync job report an order of the other environment here, because it mixed up the environments."""
-    conversation_id = generate_id(assistant.chance)
-    other.register(conversation_id)
-    assistant.order_sync.report(conversation_id, "purchase")
-
-
-def list_alterations(conversation_id: str) -> Sequence[str]:
-    return [conversation_id.upper(), f'"{conversation_id}"', f"https://lumen.example/chat/{conversation_id}"]
-
-
-def generate_id(chance: Random) -> str:
-    return "conv_" + "".join(chance.choices(ALPHABET, k=14))
 
 
 def find_city(sub: str) -> str:

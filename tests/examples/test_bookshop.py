@@ -15,8 +15,8 @@ from examples.bookshop import people
 from examples.bookshop.__main__ import announce_release
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Site, ToolCall
+from examples.bookshop.call_mistakes import MISTAKES
 from examples.bookshop.calls import Answer, in_process
-from examples.bookshop.mistakes import MISTAKES
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, compute_pin
 

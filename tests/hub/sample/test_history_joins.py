@@ -12,6 +12,7 @@ from django.utils import timezone
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, list_sites
+from examples.bookshop.id_mistakes import choose_ids
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from hub.sample.keys import find_keys, replace_keys
 from outcomes.broken_joins.causes.groups import BrokenJoin
@@ -31,7 +32,7 @@ LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # the most seconds from the las
 def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Return what the sample really did with each id, by the id that reached the shop."""
     fates: dict[str, str] = {}
-    choose_ids, register = people.choose_ids, Assistant.register
+    register = Assistant.register
 
     def note_registration(self: Assistant, conversation_id: str) -> Any:
         if self.site.environment == "staging":
@@ -54,7 +55,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def play(created: NewWorkspace) -> Environment:
-    """Play conversations of production until the last one has ended. Each gets one of `people.DIAGNOSES`."""
+    """Play conversations of production until the last one has ended. Each gets one of `id_mistakes.DIAGNOSES`."""
     keys = replace_keys(created.workspace, actor="test", now=timezone.now())
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)
