@@ -7,13 +7,11 @@ from datetime import timedelta
 from django.db import models
 from django.db.models import F, Func, Q
 
+from outcomes.alike_keys import KEY_FORM
 from workspaces.models import Environment
 
 ALL_KEYS = ""  # in tallies, the outcome key of the sums over all keys
 
-# Keys of one form look alike to a reader: the form ignores case, white space, `-` and `_`.
-KEY_FORM_SQL = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
-KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
 LOWERED_KEY = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from affidavit import Evidence
 from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.compare import Change
-from catalog.drift.presence.absence import AbsenceEvent, AbsenceStates, update_absences
+from catalog.drift.presence.no_longer_seen_rule import AbsenceEvent, AbsenceStates, update_absences
 from catalog.evidence.maps import merge_map_values
 from catalog.evidence.parts import PartMaps, find_absence_states, first_visible_epoch, part_of
 from catalog.evidence.tree import EvidenceNode, walk_nodes

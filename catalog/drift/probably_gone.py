@@ -1,6 +1,6 @@
 """The properties of an environment that are probably gone, which pages show before drift reports them.
 
-The rule is `catalog.drift.presence.unusual_absence.is_probably_gone`.
+The rule is `catalog.drift.presence.probably_gone_rule.is_probably_gone`.
 """
 
 from __future__ import annotations

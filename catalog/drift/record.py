@@ -19,7 +19,7 @@ from catalog.drift.compare import (
     describe_descriptor,
 )
 from catalog.drift.fold_result import FoldResult
-from catalog.drift.presence.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
+from catalog.drift.presence.no_longer_seen_rule import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion

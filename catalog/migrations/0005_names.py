@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 migrations.AlterField(
                     model_name='operationpart',
                     name='absences',
-                    field=models.JSONField(db_column='silence', default=dict, help_text='The members of catalog.drift.presence.absence.Absence, by pointer.'),
+                    field=models.JSONField(db_column='silence', default=dict, help_text='The members of catalog.drift.presence.no_longer_seen_rule.Absence, by pointer.'),
                 ),
                 migrations.AlterField(
                     model_name='operationversion',

@@ -127,7 +127,7 @@ class OperationPart(models.Model):
     absences: Any = models.JSONField(
         default=dict,
         db_column="silence",
-        help_text="The members of catalog.drift.presence.absence.Absence, by pointer.",
+        help_text="The members of catalog.drift.presence.no_longer_seen_rule.Absence, by pointer.",
     )
 
     class Meta:

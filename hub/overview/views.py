@@ -20,13 +20,13 @@ from hub.outages.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_sto
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
 from hub.overview.setup_steps import list_setup_steps
 from hub.rotation_results.queries import RESULT_COLUMNS
+from hub.sample.history_days import HISTORY_DAYS, count_missing_days
 from hub.sample.views import may_remove_sample
-from hub.sample.workspace import count_missing_days
 from intents.gate.queries import has_decisions
-from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.queries import find_first_moment as find_first_verification
 from intents.rejections.queries import has_verifications
+from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.rise import Rise
 from intents.rejections.tallies.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
@@ -104,6 +104,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "open_steps": sum(not step.is_done for step in steps),
             "removable_sample": may_remove_sample(request, environment.workspace),
             "missing_days": count_missing_days(environment.workspace),
+            "sample_days": HISTORY_DAYS,
             "facts": facts.values(),
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,

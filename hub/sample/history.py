@@ -18,9 +18,9 @@ from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.confirmations import SampleGate
+from hub.sample.history_days import HISTORY_DAYS
 from hub.sample.keys import SampleKeys, find_keys
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
-from hub.sample.workspace import DAYS
 from outcomes.ingest.register import Arrival, register_conversations
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.keys.last_use import note_use
@@ -138,7 +138,7 @@ class History:
     """
 
     def __init__(self, workspace_facts: Mapping[str, Any], end: float) -> None:
-        self._start = end - DAYS * DAY_SECONDS
+        self._start = end - HISTORY_DAYS * DAY_SECONDS
         self._end = end
         self._clock = SetClock(self._start)
         self._agenda = Agenda(self._clock)
@@ -184,7 +184,7 @@ class History:
         for quarter in range(QUARTERS_PER_DAY):
             quarter_start = start + quarter * 900
             expected_count = (
-                expect_conversations(quarter_start, (quarter_start - self._start) / (DAYS * DAY_SECONDS)) / 4
+                expect_conversations(quarter_start, (quarter_start - self._start) / (HISTORY_DAYS * DAY_SECONDS)) / 4
             )
             for _ in range(int(expected_count) + (self._chance.random() < expected_count % 1)):
                 time = quarter_start + self._chance.uniform(0, 900)
@@ -218,7 +218,7 @@ def expect_conversations(time: float, progress: float) -> float:
 
 
 def choose_habits(day: int) -> people.Habits:
-    progress = day / (DAYS - 1)
+    progress = day / (HISTORY_DAYS - 1)
     legacy_share = LEGACY_SHARES[0] * (1 - progress) ** 1.5 + LEGACY_SHARES[1]
     return people.Habits(legacy_share, altered_share=0.11 if day in TROUBLED_DAYS else 0.045, mistake_share=0.06)
 
@@ -226,7 +226,7 @@ def choose_habits(day: int) -> people.Habits:
 def complete_history(workspace_facts: Mapping[str, Any], sample: SampleWorkspace) -> None:
     """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
     history = History(workspace_facts, sample.made_at.timestamp())
-    for number in range(sample.days, DAYS):
+    for number in range(sample.days, HISTORY_DAYS):
         with transaction.atomic():
             # Lock all environments: a removal waits until the day is stored, and a day until a removal has ended.
             # On the first day other writers wait too: they would insert rows with the same new keys as this day, but in

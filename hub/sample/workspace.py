@@ -18,6 +18,7 @@ from django.db import transaction
 
 from catalog.models import Operation
 from hub.private_files import write_private_file
+from hub.sample.history_days import HISTORY_DAYS
 from hub.sample.keys import replace_keys
 from intents.models import Confirmation, Rejection
 from outcomes.models import Conversation, Outcome
@@ -26,8 +27,7 @@ from workspaces.models import SampleWorkspace, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 ACTOR = "sample"
-DAYS = 30  # of history
-AGE = timedelta(days=31)
+AGE = timedelta(days=HISTORY_DAYS + 1)
 RELEASE_DELAY = timedelta(minutes=3)  # then the shop releases new responses, and their drift can be watched live
 
 
@@ -77,12 +77,6 @@ def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
 
 def is_sample(workspace: Workspace) -> bool:
     return SampleWorkspace.objects.filter(workspace=workspace).exists()
-
-
-def count_missing_days(workspace: Workspace) -> int:
-    """Return how many days of a sample's history are still to be simulated; 0 for any other workspace."""
-    days = SampleWorkspace.objects.filter(workspace=workspace).values_list("days", flat=True).first()
-    return 0 if days is None else DAYS - days
 
 
 def count_rows(workspace: Workspace) -> Mapping[str, int]:

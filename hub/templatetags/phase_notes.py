@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django import template
 
-from workspaces.annotations.phases import PhaseChange
+from workspaces.annotations.phase_comparison import PhaseChange
 
 register = template.Library()
 

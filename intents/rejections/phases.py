@@ -11,7 +11,7 @@ from intents.rejections.filters import RejectionFilters, is_rejection
 from intents.rejections.queries import count_results
 from intents.rejections.rise import Growth, find_reason_growth
 from wire.time.period import Period
-from workspaces.annotations.phases import PhaseChange, pair_with_previous
+from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases
 from workspaces.models import Environment
 

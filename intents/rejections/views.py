@@ -14,16 +14,16 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from intents.rejections import chart_sentence, plotly_figures, queries
-from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.first_verification import build_first_lines, build_first_report
 from intents.rejections.last_intents import find_users
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
+from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.tallies import totals
 from wire.time.period import Period
 from workspaces.access import has_role
-from workspaces.annotations.phases import has_comparison
+from workspaces.annotations.phase_comparison import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page

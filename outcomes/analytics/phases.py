@@ -10,7 +10,7 @@ from outcomes.analytics.lag import LagDistribution
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.series import find_first_data, read_series
 from wire.time.period import Period
-from workspaces.annotations.phases import PhaseChange, pair_with_previous
+from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases
 from workspaces.models import Environment
 

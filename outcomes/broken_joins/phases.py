@@ -11,7 +11,7 @@ from outcomes.broken_joins.causes.advice import estimate_healing
 from outcomes.broken_joins.healed_joins import Healing
 from outcomes.tallies.series import find_first_data, read_series_of_all_keys
 from wire.time.period import Period
-from workspaces.annotations.phases import PhaseChange, pair_with_previous
+from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases
 from workspaces.models import Environment
 

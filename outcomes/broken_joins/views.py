@@ -36,7 +36,7 @@ from outcomes.tallies.series import find_first_data, find_step, has_any_outcome,
 from wire.filters import read_number
 from wire.time.period import Period
 from workspaces.access import has_role
-from workspaces.annotations.phases import has_comparison
+from workspaces.annotations.phase_comparison import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, Workspace
 from workspaces.pages.page import Page

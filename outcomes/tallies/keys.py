@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from outcomes.models import ALL_KEYS, KEY_FORM_SQL
+from outcomes.alike_keys import KEY_FORM_SQL
+from outcomes.models import ALL_KEYS
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.period import Period

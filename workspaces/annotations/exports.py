@@ -8,7 +8,7 @@ from typing import Any
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import unix_seconds
-from workspaces.annotations.phases import PhaseChange, rate_of
+from workspaces.annotations.phase_comparison import PhaseChange, rate_of
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from wire.time.period import Period
-from workspaces.annotations.phases import MAX_PHASES, Phase, split_at_annotations
+from workspaces.annotations.phase_comparison import MAX_PHASES, Phase, split_at_annotations
 from workspaces.models import Annotation, Environment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

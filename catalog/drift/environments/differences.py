@@ -8,8 +8,8 @@ from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare import Change, build_not_always, compare_outlines
-from catalog.drift.presence.absence import NOT_ALWAYS
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
+from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
 from catalog.drift.presence.operations import (
     AbsentByOperation,
     AbsentPlaces,

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from django.db.models import BooleanField, Func, QuerySet
 
-from catalog.drift.presence.absence import NOT_ALWAYS, PRESENCE_KINDS, Absence, AbsenceStates, find_new_names
 from catalog.drift.presence.current_presence import (
     CurrentPresence,
     PresenceState,
@@ -20,7 +19,14 @@ from catalog.drift.presence.current_presence import (
     list_perhaps_absent,
     list_perhaps_gone,
 )
-from catalog.drift.presence.unusual_absence import LEAST
+from catalog.drift.presence.no_longer_seen_rule import (
+    NOT_ALWAYS,
+    PRESENCE_KINDS,
+    Absence,
+    AbsenceStates,
+    find_new_names,
+)
+from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,

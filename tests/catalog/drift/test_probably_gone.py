@@ -13,7 +13,7 @@ import pytest
 from catalog.drift import probably_gone, views
 from catalog.drift.presence.current_presence import list_perhaps_absent, list_perhaps_gone
 from catalog.drift.presence.operations import HasLongAbsence
-from catalog.drift.presence.unusual_absence import LEAST
+from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Drift, OperationPart
 from tests.catalog.reports import deliver, environment_of, observation
 

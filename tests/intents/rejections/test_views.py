@@ -19,8 +19,8 @@ from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import MintedIntent
 from intents.rejections import exports, queries
-from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
+from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification

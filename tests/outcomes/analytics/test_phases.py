@@ -9,7 +9,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_tables
 from wire.time.period import floor_to_quarter
-from workspaces.annotations.phases import MAX_PHASES
+from workspaces.annotations.phase_comparison import MAX_PHASES
 from workspaces.models import Annotation
 
 PAGE = "/w/lumen-books/production/outcome"

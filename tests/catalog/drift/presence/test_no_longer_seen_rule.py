@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.drift.presence.absence import (
+from catalog.drift.presence.no_longer_seen_rule import (
     ENOUGH,
     NO_LONGER_SEEN,
     NOT_ALWAYS,
@@ -20,7 +20,7 @@ from catalog.drift.presence.absence import (
     AbsenceEvent,
     update_absences,
 )
-from catalog.drift.presence.unusual_absence import is_unusual
+from catalog.drift.presence.probably_gone_rule import is_unusual
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 

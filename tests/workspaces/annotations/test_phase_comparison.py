@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.time.period import QUARTER
-from workspaces.annotations.phases import Phase, PhaseChange, pair_with_previous, split_at_annotations
+from workspaces.annotations.phase_comparison import Phase, PhaseChange, pair_with_previous, split_at_annotations
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 END = START + timedelta(days=2)
