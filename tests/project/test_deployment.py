@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,12 @@ def test_an_installation_builds_static_files_that_have_changed():
         ".venv/.run",
     ]
     assert "manage.py build_static" in subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("ignoring", [".gitignore", ".dockerignore"])
+@pytest.mark.parametrize("secret_file", [".env", "affidavit.backup", "bookshop.json", "traffic.har.gz"])
+def test_files_with_secrets_that_the_documents_let_people_write_here_get_into_no_commit_and_no_image(
+    secret_file, ignoring
+):
+    patterns = [line for line in text_of(ignoring).splitlines() if line and not line.startswith("#")]
+    assert any(fnmatch(secret_file, pattern) for pattern in patterns)
