@@ -97,6 +97,15 @@ def test_the_heading_names_the_days_that_are_shown(overview, api, query, words):
     assert f"<h1>{words}" in " ".join(overview(query).split())
 
 
+def test_the_heading_names_the_environment_as_the_menu_does(overview, workspace):
+    environment = workspace.workspace.environments.get(name="production")
+    environment.label = "live shop"
+    environment.save()
+    page = overview()
+    assert "<h1>Live shop</h1>" in page
+    assert '<b class="cut">live shop</b>' in page
+
+
 def test_open_decisions_are_counted_next_to_their_section_on_every_page(overview, browser_client, api):
     assert "n waits" not in overview()
     confirmation_id = api.post("/api/confirmations", REQUEST).json()["confirmationId"]
