@@ -131,6 +131,7 @@ MIDDLEWARE = [
     "workspaces.refusal_middleware.RefusalCountMiddleware",
     "wire.http.failure_middleware.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",
+    "hub.web.stream_limit.StreamLimitMiddleware",
     "hub.health.FullDiskMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -6,7 +6,6 @@ So a thread is taken only after the whole body has arrived.
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +15,8 @@ from typing import Any
 from hub.web.body import BodyBroken, BodyTooSlow, Buffer, read_body
 from hub.web.environ import PIECE, Environ, WholeFile, build_environ
 from hub.web.messages import Message, Receive, Send
+from hub.web.stream_limit import STALL_SECONDS, STREAM_SLOT, StreamSlot
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW
-from wire.http.problems import Problem, build_document
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -26,8 +25,6 @@ THREADS = 4
 # downloads take seconds to compute, and signing in waits for the OpenID Connect provider.
 SLOW_PATHS = {"/api/catalog": 2, "/account/oidc": 1}
 STREAMS = 16  # answers that are generated while they are sent, such as a CSV of all rows; each occupies a thread
-HEADERS_OF_CONTENT = frozenset({b"content-type", b"content-disposition", b"content-length", b"etag"})
-STALL_SECONDS = 20  # how long a client may take for the next piece of a streamed answer
 
 
 class ClientGone(Exception):
@@ -111,32 +108,29 @@ class Request:
             answer.status = int(status[:3])
             answer.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
-        response = self.application.wsgi(self.environ, start_response)
+        stream_slot = StreamSlot(self.application.streams)
+        response = self.application.wsgi({**self.environ, STREAM_SLOT: stream_slot}, start_response)
         try:
             if isinstance(response, WholeFile) and response.path:
                 answer.path = response.path
             elif getattr(response, "streaming", False) or isinstance(response, WholeFile):
-                if not self.application.streams.acquire(blocking=False):
-                    return refuse_stream(answer)
                 self.stream(answer, response)
                 return None
             else:
                 answer.body = b"".join(response)
             return answer
         finally:
+            stream_slot.release()
             if close := getattr(response, "close", None):
                 close()
 
     def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
         """Send a streamed answer. Its slots are released first, so that another request can use them meanwhile."""
-        try:
-            self.loop.call_soon_threadsafe(self.release_slots)
-            self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-            for piece in gather(pieces):
-                self.await_sent({"type": "http.response.body", "body": piece, "more_body": True})
-            self.await_sent({"type": "http.response.body", "body": b""})
-        finally:
-            self.application.streams.release()
+        self.loop.call_soon_threadsafe(self.release_slots)
+        self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        for piece in gather(pieces):
+            self.await_sent({"type": "http.response.body", "body": piece, "more_body": True})
+        self.await_sent({"type": "http.response.body", "body": b""})
 
     def await_sent(self, message: Message) -> None:
         """Wait until the client has taken enough of what was sent before. Raise ClientGone if it stalls or has gone."""
@@ -149,16 +143,6 @@ class Request:
     def release_slots(self) -> None:
         while self.slots:
             self.slots.pop().release()
-
-
-def refuse_stream(answer: Answer) -> Answer:
-    """Return a 429 in place of a streamed answer: waiting for a free stream would occupy a thread that others need."""
-    detail = "Too many downloads are being sent at once. Read those that you have begun, then try again."
-    request_id = dict(answer.headers).get(b"x-request-id", b"").decode()
-    document = {**build_document(Problem("rate-limited", detail)), "requestId": request_id}
-    headers = [(name, value) for name, value in answer.headers if name not in HEADERS_OF_CONTENT]
-    own_headers = [(b"content-type", b"application/problem+json"), (b"retry-after", b"%d" % STALL_SECONDS)]
-    return Answer(429, [*headers, *own_headers], json.dumps(document).encode())
 
 
 def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:

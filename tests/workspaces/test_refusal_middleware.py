@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.core.signals import request_finished
+from django.db import OperationalError, close_old_connections, connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from affidavit import make_key
+from catalog.downloads import api as catalog_downloads
+from hub.web.stream_limit import STREAM_SLOT, StreamSlot
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
 from wire.http.fields import MAX_ITEMS
 from workspaces import refusal_middleware as refusal_counts
@@ -24,7 +29,7 @@ from workspaces.refusal_middleware import name_endpoint
 from workspaces.refusals import counter
 
 pytestmark = pytest.mark.django_db
-OUTCOMES = "/api/conversation-outcomes"
+OUTCOMES, CATALOG = "/api/conversation-outcomes", "/api/catalog"
 ENDPOINT = f"POST {OUTCOMES}"
 SECRET_VALUE = "ann@example.org"
 
@@ -61,6 +66,28 @@ def test_each_refusal_of_a_body_is_counted_once_without_any_value_of_it(api, wor
     assert api.post(OUTCOMES, **REFUSALS[code]).json()["code"] == code
     assert tallies() == [(workspace.full_key[:12], ENDPOINT, code, 1)]
     assert SECRET_VALUE not in str(RefusalTally.objects.values())
+
+
+@pytest.fixture
+def _kept_connection() -> Iterator[None]:
+    """Keep the connection of the test's transaction when a response is closed within a request."""
+    request_finished.disconnect(close_old_connections)
+    yield
+    request_finished.connect(close_old_connections)
+
+
+@pytest.mark.usefixtures("_kept_connection")
+def test_a_download_that_is_refused_because_too_many_are_being_sent_is_counted(api, workspace, monkeypatch):
+    monkeypatch.setattr(catalog_downloads, "MAX_WHOLE_BYTES", 0)
+    slots = threading.Semaphore(1)
+    slot, refused_slot = StreamSlot(slots), StreamSlot(slots)
+    assert api.client.get(CATALOG, headers={"x-service-api-key": api.key}, **{STREAM_SLOT: slot}).status_code == 200
+    answer = api.client.get(CATALOG, headers={"x-service-api-key": api.key}, **{STREAM_SLOT: refused_slot})
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (429, "rate-limited", "20")
+    assert tallies() == [(workspace.full_key[:12], f"GET {CATALOG}", "rate-limited", 1)]
+    for used_slot in (refused_slot, slot, slot):
+        used_slot.release()
+    assert [StreamSlot(slots).take() for _ in range(2)] == [True, False]
 
 
 def test_the_same_refusal_adds_to_the_row_of_its_hour_and_an_accepted_request_to_none(api, workspace):

@@ -7,11 +7,13 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +22,11 @@ from hub.web import body as web_body
 from hub.web.application import STREAMS, Application
 from hub.web.body import BodyBroken, BodyTooSlow, Buffer, read_body
 from hub.web.environ import build_environ
+from hub.web.stream_limit import StreamLimitMiddleware
 from wire.http.body import MAX_BODY_BYTES
+from wire.http.request_id import RequestIdMiddleware
+from wire.http.request_metrics import RequestMetricsMiddleware
+from wire.metrics.definitions import REQUESTS
 
 SLOW_CLIENTS = 60  # many times the threads of both web processes
 SILENT_CLIENTS = 1100  # clients that connect and send nothing
@@ -117,49 +123,60 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     return answer
 
 
-class StreamedResponse:
-    """A WSGI response that Django would stream."""
-
-    streaming = True
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield b"x"
+def count_requests(status: str) -> float:
+    """Return how many requests of no known route were measured with this status."""
+    (metric,) = REQUESTS.collect()
+    return sum(
+        sample.value
+        for sample in metric.samples
+        if sample.name.endswith("_count") and (sample.labels["route"], sample.labels["status"]) == ("", status)
+    )
 
 
 def test_clients_that_never_read_their_downloads_occupy_no_thread_that_others_need(monkeypatch):
     monkeypatch.setattr(web_application, "STALL_SECONDS", 2)
+    refused_before = count_requests("429")
     statuses: list[tuple[str, int]] = []
     bodies: list[bytes] = []
 
+    def view(request: HttpRequest) -> Any:
+        if request.path == "/export.csv":
+            return StreamingHttpResponse([b"x"], headers={"Content-Disposition": "attachment"})
+        return HttpResponse(b"quick")
+
+    answer_request = RequestMetricsMiddleware(RequestIdMiddleware(StreamLimitMiddleware(view)))
+
     def answer(environ: Any, start_response: Any) -> Any:
-        start_response("200 OK", [("X-Request-Id", "r1"), ("Content-Disposition", "attachment")])
-        return StreamedResponse() if environ["PATH_INFO"] == "/export" else [b"quick"]
+        response = answer_request(WSGIRequest(environ))
+        start_response(f"{response.status_code} -", list(response.items()))
+        return response
 
     async def call(application: Application, path: str) -> None:
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
                 statuses.append((path, message["status"]))
-                if (path, message["status"]) == ("/export", 200):
+                if (path, message["status"]) == ("/export.csv", 200):
                     await asyncio.Event().wait()  # act as a client that reads nothing
                 assert message["status"] == 200 or b"content-disposition" not in dict(message["headers"])
             elif message["body"]:
                 bodies.append(message["body"])
 
         scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "http_version": "1.1"}
-        await application({**scope, "headers": []}, receive_pieces([]), send)
+        await application({**scope, "headers": [(b"x-request-id", b"r1")]}, receive_pieces([]), send)
 
     async def run() -> None:
         application = Application(answer, threads=2)
-        exports = [asyncio.create_task(call(application, "/export")) for _ in range(STREAMS + 20)]
+        exports = [asyncio.create_task(call(application, "/export.csv")) for _ in range(STREAMS + 20)]
         await asyncio.sleep(0.5)
         await asyncio.wait_for(call(application, "/quick"), timeout=1)
         assert statuses[-1] == ("/quick", 200)
         await asyncio.gather(*exports)
 
     asyncio.run(run())
-    assert [statuses.count(("/export", status)) for status in (200, 429)] == [STREAMS, 20]
+    assert [statuses.count(("/export.csv", status)) for status in (200, 429)] == [STREAMS, 20]
     refusal = json.loads(bodies[0])
     assert (refusal["code"], refusal["status"], refusal["requestId"]) == ("rate-limited", 429, "r1")
+    assert count_requests("429") - refused_before == 20
 
 
 def test_people_who_wait_for_the_sign_in_service_occupy_no_thread_that_others_need():
