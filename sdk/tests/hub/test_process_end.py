@@ -222,6 +222,16 @@ def test_uvicorn_sends_the_reports_of_an_app_without_our_middleware(hub, tmp_pat
     assert count_items(hub) == {"outcomes": 20, "verifications": 20, "observations": 0}
 
 
+def test_uvicorn_waits_for_an_unreachable_hub_no_longer_than_other_programs(tmp_path):
+    pytest.importorskip("uvicorn", reason="needs uvicorn")
+    app = ASGI.replace("LIFESPAN", LIFESPAN.strip()) + WITNESSED + "app = WitnessMiddleware(app, witness)"
+    with Program("http://127.0.0.1:9", tmp_path, ["-m", "uvicorn", "--port", "PORT", "app:app"], app=app) as program:
+        program.request(20)
+        began = time.monotonic()
+        program.terminate()
+        assert time.monotonic() - began < 9  # 5 seconds at the signal, none at the end of each lifespan
+
+
 @pytest.mark.parametrize("is_late", [False, True])
 def test_workers_of_celery_that_end_after_each_task_send_their_reports(hub, tmp_path, is_late):
     pytest.importorskip("celery", reason="needs Celery")

@@ -29,6 +29,8 @@ EXIT_PATIENCE = 3.0
 """Seconds that the end of a process waits for unsent reports."""
 _RETRY_SIGNAL = 0.02
 """Seconds until a signal is raised again, if it came while this package may have held a lock."""
+_ONE_END = 60.0
+"""Seconds after a wait during which another one belongs to the same end of the process."""
 _LAST = -100
 """The priority of the finalizer: after the children were joined."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -96,7 +98,11 @@ _reporters: "WeakSet[Reporter]" = WeakSet()
 
 
 def settle_all() -> None:
-    """Send what all reporters of this process have not sent yet; wait at most as long as the longest `exit_timeout`."""
+    """Send what all reporters of this process have not sent yet; wait at most as long as the longest `exit_timeout`.
+
+    One end of a process may call this several times: under uvicorn at the signal, and at the end of each middleware's
+    lifespan. All of these calls together wait no longer than one.
+    """
     _finish_all(Reporter._settle)
 
 
@@ -107,10 +113,15 @@ def _close_all() -> None:
 def _finish_all(finish: Callable[[Reporter, float], object]) -> None:
     notice_fork()
     began, reporters = time.monotonic(), sorted(_reporters, key=lambda reporter: reporter.exit_timeout)
+    if began - _Watched.last_wait > _ONE_END:
+        _Watched.waited = 0.0
     for reporter in reporters:
         reporter._hurry()
     for reporter in reporters:
-        finish(reporter, max(0.0, began + reporter.exit_timeout - time.monotonic()))
+        finish(reporter, max(0.0, began - _Watched.waited + reporter.exit_timeout - time.monotonic()))
+    _Watched.last_wait = time.monotonic()
+    is_all_sent = not any(reporter._count_unsent() for reporter in reporters)
+    _Watched.waited = 0.0 if is_all_sent else _Watched.waited + _Watched.last_wait - began
 
 
 def notice_fork() -> None:
@@ -124,6 +135,7 @@ def notice_fork() -> None:
 def _follow_fork() -> None:
     for reporter in list(_reporters):
         reporter._reset()
+    _Watched.waited = 0.0
     if _reporters:
         _watch_celery()
         _watch_finalizers()
@@ -136,7 +148,11 @@ def _follow_seen_fork() -> None:
 
 
 class _Watched:
-    """The state of this module in the process; a fork inherits it."""
+    """The state of this module in the process; a fork inherits it.
+
+    waited: seconds that this end of the process has waited for reports that are still unsent.
+    last_wait: when it last waited.
+    """
 
     pid = os.getpid()
     lock = threading.Lock()
@@ -145,6 +161,7 @@ class _Watched:
     sigterm: "Callable[[int, FrameType | None], object] | int | None" = None
     is_ending = False
     deadline = 0.0
+    waited = last_wait = 0.0
 
 
 def _watch_finalizers() -> None:
