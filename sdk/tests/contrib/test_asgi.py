@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from support.asgi_calls import exchange, in_loop
+from support.asgi_calls import exchange, in_loop, run_without_asyncio
 from support.signed_calls import RecordedReports, encode_json, make_protection, sign_bytes, sign_call, sign_v1_call
 
 from affidavit import Protection
@@ -432,6 +432,13 @@ def test_an_async_exemption_is_refused_since_its_coroutine_would_exempt_everythi
 
     with pytest.raises(ValueError, match="exempt: this function is async"):
         make_protection(exempt=exempt)
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_without_the_event_loop_of_asyncio_nothing_runs_and_the_error_says_why(everything):
+    app = shop(make_protection(), everything=everything)
+    with pytest.raises(RuntimeError, match="needs the event loop of asyncio"):
+        run_without_asyncio(post(app, "/orders", sign_call("POST /orders", ARGS)))
 
 
 @in_loop

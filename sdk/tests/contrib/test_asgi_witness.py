@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 import pytest
-from support.asgi_calls import exchange, in_loop
+from support.asgi_calls import exchange, in_loop, run_without_asyncio
 from support.signed_calls import encode_json, make_protection, sign_call
 from support.witness_hub import HUB_AWAY, JSON, Hub, list_types, make_witness, observe_get
 
@@ -450,8 +450,8 @@ async def test_other_scopes_pass_untouched():
     assert passed == [(scope, receive, send)]
 
 
-@in_loop
-async def test_the_lifespan_ends_only_after_all_reports_are_sent():
+@pytest.mark.parametrize("run", [asyncio.run, run_without_asyncio])
+def test_the_lifespan_ends_only_after_all_reports_are_sent(run):
     witness = make_witness(hub := Hub())
     observe_get(witness, "/a", route="/a")
     bodies_at = {}
@@ -469,7 +469,7 @@ async def test_the_lifespan_ends_only_after_all_reports_are_sent():
     async def send(message):
         bodies_at[message["type"]] = len(hub.bodies)
 
-    await WitnessMiddleware(app, witness)({"type": "lifespan"}, receive, send)
+    run(WitnessMiddleware(app, witness)({"type": "lifespan"}, receive, send))
     assert bodies_at == {"lifespan.startup.complete": 0, "lifespan.shutdown.complete": 1}
 
 

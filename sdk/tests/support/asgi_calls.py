@@ -4,6 +4,7 @@ import asyncio
 import functools
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,13 @@ async def exchange(
     }  # fmt: skip
     await app(facts, receive, send)
     return _answer(messages)
+
+
+def run_without_asyncio(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that never waits to its end, where asyncio has no event loop, as under trio."""
+    with suppress(StopIteration):
+        coroutine.send(None)
+        raise AssertionError("It waits.")
 
 
 def _answer(messages: Sequence[Any]) -> AsgiResponse:

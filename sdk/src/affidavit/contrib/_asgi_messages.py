@@ -112,12 +112,23 @@ class HeldResponse:
         return is_event_stream
 
 
+def find_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the running event loop of asyncio; None if there is none, as under trio."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 async def run_lifespan(app: AsgiApp, scope: Any, receive: Receive, send: Send) -> None:
     """Run the app's lifespan. When it has ended, send what the reporters of this process have not sent yet."""
 
     async def settle_before_end(message: Message) -> None:
         if message["type"] in _LIFESPAN_ENDED:
-            await asyncio.to_thread(settle_all)
+            if find_loop() is None:  # another library's, such as trio's: only this end waits
+                settle_all()
+            else:
+                await asyncio.to_thread(settle_all)
         await send(message)
 
     await app(scope, receive, settle_before_end)

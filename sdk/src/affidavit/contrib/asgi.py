@@ -38,6 +38,7 @@ from affidavit.contrib._asgi_messages import (
     Receive,
     RequestBody,
     Send,
+    find_loop,
     run_lifespan,
 )
 from affidavit.contrib._asgi_scope import (
@@ -262,10 +263,9 @@ class Gate:
 
         demands: the demands that the intent must meet before the app runs.
         """
+        self._loop = _require_asyncio()
         try:
-            if demands is None:
-                self._loop = asyncio.get_running_loop()  # for views in threads
-            else:
+            if demands is not None:
                 self._refusal = await self._find_refusal(demands)
             if self._refusal is None:
                 receive = self._receive_for_quart if "quart" in sys.modules else self._body.receive
@@ -405,11 +405,19 @@ def require_gate() -> Gate:
     return gate
 
 
+def _require_asyncio() -> asyncio.AbstractEventLoop:
+    loop = find_loop()
+    if loop is None:
+        raise RuntimeError(
+            "IntentMiddleware needs the event loop of asyncio, and the server runs another, such as trio's. "
+            "No call is verified, and none passes: choose a worker of asyncio."
+        )
+    return loop
+
+
 def _require_thread_of_its_own() -> None:
     """Raise RuntimeError on an event loop: the view would block the loop, and the verification would never end."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if find_loop() is None:
         return
     raise RuntimeError(
         "intent_required: this view is a `def` that runs on the event loop, where it cannot wait for verification. "
