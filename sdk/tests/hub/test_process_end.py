@@ -4,6 +4,8 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.request import urlopen
 
 import pytest
 from support.ending_programs import Program, all_three, count_items, take_all
@@ -230,6 +232,23 @@ def test_uvicorn_waits_for_an_unreachable_hub_no_longer_than_other_programs(tmp_
         began = time.monotonic()
         program.terminate()
         assert time.monotonic() - began < 9  # 5 seconds at the signal, none at the end of each lifespan
+
+
+def test_a_request_that_runs_when_uvicorn_gets_the_signal_does_not_wait_for_an_unreachable_hub(tmp_path):
+    pytest.importorskip("uvicorn", reason="needs uvicorn")
+    slow = 'if scope["path"] == "/slow":\n        await __import__("asyncio").sleep(1)\n    outcomes.report'
+    app = ASGI.replace("outcomes.report", slow).replace("LIFESPAN", LIFESPAN.strip()) + WITNESSED
+    # The handler of this package is before uvicorn's only if uvicorn imports the app late, as its workers do.
+    command = ["-m", "uvicorn", "--port", "PORT", "--workers", "2", "app:app"]
+    with Program("http://127.0.0.1:9", tmp_path, command, app=app) as program, ThreadPoolExecutor(1) as thread:
+        program.request(20)
+        answer = thread.submit(urlopen, f"http://127.0.0.1:{program.port}/slow", timeout=20)
+        time.sleep(0.5)
+        began = time.monotonic()
+        program.process.send_signal(signal.SIGTERM)
+        assert answer.result().status == 200
+        assert time.monotonic() - began < 4
+        program.process.wait(30)
 
 
 @pytest.mark.parametrize("is_late", [False, True])

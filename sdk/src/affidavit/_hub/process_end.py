@@ -19,8 +19,8 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from weakref import WeakSet
@@ -115,13 +115,28 @@ def _finish_all(finish: Callable[[Reporter, float], object]) -> None:
     began, reporters = time.monotonic(), sorted(_reporters, key=lambda reporter: reporter.exit_timeout)
     if began - _Watched.last_wait > _ONE_END:
         _Watched.waited = 0.0
-    for reporter in reporters:
-        reporter._hurry()
+    _hurry_all()
     for reporter in reporters:
         finish(reporter, max(0.0, began - _Watched.waited + reporter.exit_timeout - time.monotonic()))
     _Watched.last_wait = time.monotonic()
     is_all_sent = not any(reporter._count_unsent() for reporter in reporters)
     _Watched.waited = 0.0 if is_all_sent else _Watched.waited + _Watched.last_wait - began
+
+
+def _hurry_all() -> None:
+    notice_fork()
+    for reporter in list(_reporters):
+        reporter._hurry()
+
+
+@contextmanager
+def keep_lifespan_open() -> Iterator[None]:
+    """Let SIGTERM wait for nothing meanwhile, because the caller will call `settle_all`."""
+    _Watched.open_lifespans += 1
+    try:
+        yield
+    finally:
+        _Watched.open_lifespans = max(0, _Watched.open_lifespans - 1)  # a fork meanwhile has set it to 0
 
 
 def notice_fork() -> None:
@@ -135,7 +150,7 @@ def notice_fork() -> None:
 def _follow_fork() -> None:
     for reporter in list(_reporters):
         reporter._reset()
-    _Watched.waited = 0.0
+    _Watched.waited, _Watched.open_lifespans = 0.0, 0
     if _reporters:
         _watch_celery()
         _watch_finalizers()
@@ -152,6 +167,7 @@ class _Watched:
 
     waited: seconds that this end of the process has waited for reports that are still unsent.
     last_wait: when it last waited.
+    open_lifespans: how many lifespans of ASGI have begun, and will settle the reporters at their end.
     """
 
     pid = os.getpid()
@@ -162,6 +178,7 @@ class _Watched:
     is_ending = False
     deadline = 0.0
     waited = last_wait = 0.0
+    open_lifespans = 0
 
 
 def _watch_finalizers() -> None:
@@ -205,7 +222,11 @@ def _watch_sigterm() -> None:
 
 
 def _handle_sigterm(number: int, frame: FrameType | None) -> None:
-    """Send the unsent reports, then do what would happen without this handler. A second signal does not wait."""
+    """Send the unsent reports, then do what would happen without this handler. A second signal does not wait.
+
+    Under uvicorn this runs on the event loop, where it would delay the requests that still run. So if a lifespan is
+    open, the sending only begins here: the end of the lifespan waits for it, in a thread.
+    """
     if not _Watched.is_ending:
         if _may_hold_lock(frame) and _has_time():
             timer = threading.Timer(_RETRY_SIGNAL, os.kill, (os.getpid(), number))
@@ -213,7 +234,10 @@ def _handle_sigterm(number: int, frame: FrameType | None) -> None:
             timer.start()
             return
         _Watched.is_ending = True
-        settle_all()
+        if callable(_Watched.sigterm) and _Watched.open_lifespans:
+            _hurry_all()
+        else:
+            settle_all()
         _Watched.is_ending = False
     _Watched.deadline = 0.0
     if callable(_Watched.sigterm):

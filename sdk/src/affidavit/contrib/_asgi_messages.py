@@ -3,15 +3,17 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import ExitStack
 from typing import Any
 
-from affidavit._hub.process_end import settle_all
+from affidavit._hub.process_end import keep_lifespan_open, settle_all
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
+_LIFESPAN_BEGUN = "lifespan.startup.complete"
 _LIFESPAN_ENDED = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 
 
@@ -122,13 +124,16 @@ def find_loop() -> asyncio.AbstractEventLoop | None:
 
 async def run_lifespan(app: AsgiApp, scope: Any, receive: Receive, send: Send) -> None:
     """Run the app's lifespan. When it has ended, send what the reporters of this process have not sent yet."""
+    with ExitStack() as stack:
 
-    async def settle_before_end(message: Message) -> None:
-        if message["type"] in _LIFESPAN_ENDED:
-            if find_loop() is None:  # another library's, such as trio's: only this end waits
-                settle_all()
-            else:
-                await asyncio.to_thread(settle_all)
-        await send(message)
+        async def settle_before_end(message: Message) -> None:
+            if message["type"] == _LIFESPAN_BEGUN:
+                stack.enter_context(keep_lifespan_open())
+            if message["type"] in _LIFESPAN_ENDED:
+                if find_loop() is None:  # another library's, such as trio's: only this end waits
+                    settle_all()
+                else:
+                    await asyncio.to_thread(settle_all)
+            await send(message)
 
-    await app(scope, receive, settle_before_end)
+        await app(scope, receive, settle_before_end)
