@@ -87,7 +87,7 @@ def test_the_largest_integers_are_read_exactly():
 
 def test_a_syntax_error_says_in_which_line_and_column_it_is():
     with pytest.raises(InvalidJson, match=r"See line 2, column 3\.$"):
-        parse('{"a": 1,\n  }')
+        parse('{"a": 1\n  "b": 2}')  # Pythons before 3.13 place a trailing comma elsewhere
 
 
 def test_no_refusal_repeats_what_was_sent():
