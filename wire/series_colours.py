@@ -9,6 +9,8 @@ from hashlib import sha256
 PALETTE = tuple(f"var(--series-{number})" for number in range(1, 8))
 COLOUR_OF_REST = "var(--series-8)"  # grey, of the series that sums all others; an eighth name gets it, too
 
+PARTIAL_OPACITY = 0.55  # the bar of a bucket that is not whole is pale
+
 SALT = "205"  # with it, the most usual reasons of rejections prefer different colours
 
 

@@ -13,7 +13,7 @@ from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.thresholds import Thresholds
 from workspaces.models import Environment
 
-DAYS = 30
+PREVIEW_LENGTH = timedelta(days=30)
 ROUND_NUMBERS = tuple(step * 10**power for power in range(8, -1, -1) for step in (5, 2, 1))
 MAX_FIRINGS = 10  # in 30 days: people soon ignore an alert that fires more often
 MAX_SUGGESTIONS = 5  # how many smaller minimums to try; each takes another preview
@@ -59,7 +59,7 @@ class LowerMinimum:
 
 def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Preview:
     """Return when the alert would have fired in the last 30 days, and what it compared."""
-    since = now - timedelta(days=DAYS)
+    since = now - PREVIEW_LENGTH
     findings = FINDERS[kind](environment, thresholds, since, now)
     rows = [
         PreviewRow(happening, describe_happening(kind, happening.facts, environment.name))

@@ -15,9 +15,9 @@ from alerts.models import Alert
 from alerts.rules.alert_descriptions import describe_span, name_reporter
 from alerts.rules.happenings import Measure
 from alerts.rules.thresholds import Thresholds
+from wire.series_colours import PARTIAL_OPACITY
 from wire.time.buckets import Bucket, split_into_buckets
 
-PARTIAL_OPACITY = 0.55  # the bar of a partial day is pale
 HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold
 SMALL = 5  # an axis that ends below this has a tick at each whole number
 LABELS = {

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
 from alerts.evaluation.find_happenings import find_last_quarter
-from alerts.evaluation.preview import Preview, preview, suggest_minimum
+from alerts.evaluation.preview import PREVIEW_LENGTH, Preview, preview, suggest_minimum
 from alerts.models import Alert
 from alerts.pages.forms import JUMPS, AlertForm
 from alerts.pages.preview_chart import build_preview_chart
 from alerts.rules.alert_descriptions import describe_alert, describe_share
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from catalog.operation_queries import find_observed_span
 from intents.rejections.queries import find_first_data as find_first_verification
 from outcomes.tallies.series import find_first_data as find_first_outcome
@@ -80,8 +81,7 @@ def _find_first_observation(environment: Environment) -> datetime | None:
     return span[0] if span else None
 
 
-PREVIEW_LENGTH = timedelta(days=30)
-MEMORY = {Alert.NEW_REASON: 2 * PREVIEW_LENGTH}  # a reason is new if the 30 days before did not have it
+MEMORY = {Alert.NEW_REASON: PREVIEW_LENGTH + NEW_AGAIN_AFTER}
 FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
     Alert.DRIFT: _find_first_observation,
     Alert.SILENT: _find_first_observation,

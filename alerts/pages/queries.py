@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, QuerySet
 
-from alerts.evaluation.preview import DAYS
+from alerts.evaluation.preview import PREVIEW_LENGTH
 from alerts.models import Alert, Delivery, Event, Target
 from alerts.rules.alert_descriptions import describe_alert
 from workspaces.models import Workspace
@@ -61,7 +61,7 @@ class TargetRow:
 def list_alert_rows(workspace: Workspace, *, now: datetime) -> Sequence[AlertRow]:
     alerts = list(workspace.alerts.select_related("environment").order_by("id"))
     targets = {target.pk: target for target in workspace.alert_targets.all()}
-    events = Event.objects.filter(workspace=workspace, fired_at__gte=now - timedelta(days=DAYS))
+    events = Event.objects.filter(workspace=workspace, fired_at__gte=now - PREVIEW_LENGTH)
     event_counts = dict(events.exclude(alert_id=None).values_list("alert_id").annotate(Count("pk")).order_by())
     return [
         AlertRow(

@@ -8,12 +8,11 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.series import ResultBucket
-from wire.series_colours import COLOUR_OF_REST, choose_colours
+from wire.series_colours import COLOUR_OF_REST, PARTIAL_OPACITY, choose_colours
 from wire.time.buckets import describe_starts, name_partial
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
-PARTIAL_OPACITY = 0.55  # the bar of a partial bucket is pale
 LAYOUT = {
     "barmode": "stack",
     "bargap": 0.15,

@@ -8,9 +8,9 @@ from typing import Any
 
 from catalog.browse.properties.days import PropertyDay, count_types, sum_types
 from catalog.evidence.nodes import Node
+from wire.series_colours import PARTIAL_OPACITY
 from wire.time.buckets import describe_starts, describe_time_axis
 
-PARTIAL_OPACITY = 0.55  # the bar of a day that is not over is pale
 FEW_DAYS = 5  # an axis of at most so many days gets one label a day: it would have room for labels of hours, too
 DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 

@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils import timezone
 
 from affidavit import args_hash
-from alerts.evaluation.preview import DAYS as PREVIEW_DAYS
+from alerts.evaluation.preview import PREVIEW_LENGTH
 from alerts.models import Event
 from alerts.pages.forms import SILENT_SPANS
 from alerts.rules.silences import choose_activity
@@ -172,7 +172,7 @@ def test_events_and_reporter_activity_are_kept_90_days_unless_the_policy_says_ot
 
 
 def test_the_activity_that_the_alert_of_silent_reporters_reads_is_kept(workspace, production):
-    longest = choose_activity(Thresholds(minutes=max(SILENT_SPANS))) + PREVIEW_DAYS * DAY
+    longest = choose_activity(Thresholds(minutes=max(SILENT_SPANS))) + PREVIEW_LENGTH
     for at in (NOW - longest, NOW - 63 * DAY):
         ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=at)
     keep(workspace, alerts=1)
