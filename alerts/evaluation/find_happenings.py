@@ -23,6 +23,7 @@ from outcomes.tallies.quarters import read_quarters as read_outcomes
 from wire.time.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
+LOOKBACK = timedelta(days=1)  # how late data may arrive: what happened before fires no alert
 GRACE = timedelta(minutes=2)  # wait after a quarter hour, because its last reports arrive later
 
 

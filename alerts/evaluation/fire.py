@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from alerts.delivery.queue import queue_deliveries
-from alerts.evaluation.find_happenings import GRACE, find_happenings
+from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings
 from alerts.models import Alert, Event
 from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
@@ -25,7 +25,6 @@ from wire.task_turns import UNLIMITED, Turn
 from wire.time.period import floor_to_quarter
 
 log = logging.getLogger("affidavit.alerts")
-LOOKBACK = timedelta(days=1)  # how late data may arrive
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
 OUTAGE = timedelta(minutes=10)  # a longer time without an evaluation is an outage
 MAX_EVENTS = 500  # that one evaluation stores

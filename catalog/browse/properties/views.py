@@ -21,12 +21,8 @@ from catalog.browse.properties.days import (
     sum_presence,
     sum_types,
 )
-from catalog.browse.properties.history import (
-    find_namesakes,
-    find_predecessor,
-    find_successor,
-    list_property_drift,
-)
+from catalog.browse.properties.history import find_predecessor, find_successor, list_property_drift
+from catalog.browse.properties.same_name import find_namesakes
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.drift.presence.operations import ComparedOperation, find_node_presence

@@ -16,7 +16,7 @@ from functools import lru_cache
 from http import HTTPStatus
 
 from affidavit.operations import singularize, split_words
-from catalog.downloads.operation_descriptions import parse_resources
+from catalog.downloads.operation_summaries import parse_resources
 
 MAX_SCHEMA_NAME_LENGTH = 80  # without the digest that makes a name unique
 MIN_DIGEST_LENGTH = 8

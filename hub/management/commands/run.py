@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from hub.doctor.variables import warn_of_misspelt_names
+from hub.doctor.misspelt_variables import warn_of_misspelt_names
 from hub.local.command_lines import PROGRAMS
 from hub.local.run_hub import run_process
 

@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand
 
-from hub.doctor.variables import warn_of_misspelt_names
+from hub.doctor.misspelt_variables import warn_of_misspelt_names
 from hub.local.ready_line import write_ready_line
 from hub.local.run_hub import run_hub
 

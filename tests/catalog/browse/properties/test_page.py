@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from affidavit import Evidence, infer
 from catalog.browse.properties import history as property_history
+from catalog.browse.properties import same_name
 from catalog.browse.properties.days import narrow_state
 from catalog.models import Drift, Operation
 from catalog.rules.baseline import reset_baseline, undo_baseline_reset
@@ -129,7 +130,7 @@ def test_other_properties_with_the_name_are_counted_and_the_list_is_bounded(
     assert "<code>note</code> in 1 other place" in page
     assert "<code>/lines/[]/note</code>" in page
     assert "No other property of the catalog has this name" in open_page(browser_client, start, "/id")
-    monkeypatch.setattr(property_history, "MAX_NAMESAKES", 1)
+    monkeypatch.setattr(same_name, "MAX_NAMESAKES", 1)
     deliver(api, workspace, observation("GET", "/zebra", response={"note": 1}))
     page = open_page(browser_client, start, "/note")
     assert "The first 1, by path" in page

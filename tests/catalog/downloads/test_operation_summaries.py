@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.downloads.operation_descriptions import choose_tag, summarize_operation
+from catalog.downloads.operation_summaries import choose_tag, summarize_operation
 
 
 @pytest.mark.parametrize(
