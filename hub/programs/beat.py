@@ -1,5 +1,6 @@
 """Beat's process. It only sends messages: without Django's apps and models it takes half the memory."""
 
+import gc
 import logging.config
 import os
 
@@ -15,6 +16,7 @@ app.conf.imports = ()
 
 def run() -> None:
     """Run until stopped."""
+    gc.enable()
     app.Beat(quiet=True).run()
 
 
