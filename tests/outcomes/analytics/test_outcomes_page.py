@@ -325,7 +325,7 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     assert "of its 4 in the same period" in page
     assert "4 in staging" in page
     assert not re.search(r'class="(?:nowrap )?(?:up|down)"', page)
-    assert "<option selected>staging</option>" in page
+    assert '<option value="staging" selected>staging</option>' in page
 
 
 def test_the_points_of_two_environments_agree_with_the_shares_on_the_page(production, browser_client, workspace):
