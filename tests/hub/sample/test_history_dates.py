@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from catalog.models import Drift, Operation, OperationVersion
-from hub.sample.history import DAYS, History
+from hub.sample.history import History
+from hub.sample.history_days import HISTORY_DAYS
 from intents.models import Confirmation
 from tests.hub.sample.dates import find_wednesday_noon
 from workspaces.create import create_workspace
@@ -22,7 +23,7 @@ def test_a_day_of_the_history_is_stored_at_its_own_time():
     end = find_wednesday_noon()
     created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
     history = History(created.as_json(), end.timestamp())
-    start = end - timedelta(days=DAYS)
+    start = end - timedelta(days=HISTORY_DAYS)
     drift = Drift.objects.filter(environment__workspace=created.workspace)
     day_ends: list[datetime] = []
     while len(day_ends) < MAX_DAYS and not drift.exists():

@@ -9,7 +9,8 @@ import pytest
 
 from catalog.models import Operation, ReporterActivity
 from hub.sample import workspace as sample
-from hub.sample.history import DAYS, History
+from hub.sample.history import History
+from hub.sample.history_days import HISTORY_DAYS
 from intents.models import Rejection
 from intents.rejections.detail.rejection import find_intent
 from tests.hub.sample.dates import find_wednesday_noon
@@ -25,7 +26,7 @@ def played(settings, tmp_path):
     now = find_wednesday_noon()
     sample.create(now=now)
     History(json.loads((tmp_path / "sample.json").read_text()), now.timestamp()).play_day(0)
-    return SampleWorkspace.objects.get().workspace, now - timedelta(days=DAYS - 1)
+    return SampleWorkspace.objects.get().workspace, now - timedelta(days=HISTORY_DAYS - 1)
 
 
 def test_each_rejection_of_the_history_was_reported_by_the_shop(played):
