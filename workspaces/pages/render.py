@@ -16,7 +16,7 @@ from workspaces.pages.frame import build_frame
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import shows_once
 
-CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
+CSRF_TOKENS = re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*')
 
 
 def render_html(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
