@@ -45,7 +45,7 @@ from catalog.evidence.unobserved_resets import count_before_reset, find_unobserv
 from catalog.models import BaselineReset, HintRule, MapRule, Operation
 from catalog.operation_queries import find_operation
 from catalog.rules.errors import NO_CHANGE
-from catalog.rules.hints import list_operation_hints
+from catalog.rules.hint_rules import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
 from wire.errors import NotFound

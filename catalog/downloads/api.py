@@ -17,7 +17,7 @@ from catalog.downloads import documents, examples
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import Document
 from catalog.models import RedactionRule
-from catalog.rules import redaction as redaction_rules
+from catalog.rules import redaction_rules
 from wire.errors import InvalidRequest
 from wire.filters import read_text
 from wire.http.machine_view import CallExample, MethodFirstView

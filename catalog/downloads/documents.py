@@ -26,7 +26,7 @@ from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
-from catalog.rules.rules_in_force import load_hints
+from catalog.rules.hint_rules import load_hints
 from wire.postgresql.snapshot import read_snapshot
 from workspaces.models import Environment
 

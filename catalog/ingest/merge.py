@@ -19,7 +19,7 @@ from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.operation_queries import prefetch_evidence
 from catalog.rules.reproject import mark_changed, reproject
 from catalog.rules.resolution import RuleSet
-from catalog.rules.rules_in_force import load_template_rules
+from catalog.rules.template_rules_in_force import load_template_rules
 from workspaces.models import Environment
 
 BATCH_OPERATIONS = 100  # bounds the memory and the length of a statement

@@ -17,7 +17,7 @@ from catalog.models import BaselineReset, Operation
 from catalog.operation_queries import LARGE_TEXTS
 from catalog.rules.reproject import lock_environment, reproject_rows
 from catalog.rules.resolution import RuleSet
-from catalog.rules.rules_in_force import load_template_rules
+from catalog.rules.template_rules_in_force import load_template_rules
 from workspaces.audit.record import record_audit
 
 

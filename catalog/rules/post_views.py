@@ -13,11 +13,7 @@ from catalog.evidence.nodes import Node
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import HintRule, Operation
 from catalog.operation_queries import find_operation
-from catalog.rules import baseline
-from catalog.rules import hints as hint_rules
-from catalog.rules import maps as map_rules
-from catalog.rules import redaction as redaction_rules
-from catalog.rules import templates as template_rules
+from catalog.rules import baseline, hint_rules, map_rules, redaction_rules, template_rules
 from catalog.rules.errors import RuleError
 from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound

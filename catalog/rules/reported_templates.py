@@ -10,8 +10,8 @@ from typing import Any
 from affidavit.operations import choose_names, fill_names, strip_names
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import Operation, TemplateRule
-from catalog.rules.rules_in_force import active_template_rules
-from catalog.rules.templates import TEMPLATE_RULE_ERRORS
+from catalog.rules.template_rules import TEMPLATE_RULE_ERRORS
+from catalog.rules.template_rules_in_force import active_template_rules
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 
 from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
 from catalog.operation_queries import visible_operations
-from catalog.rules import redaction as redaction_rules
-from catalog.rules.hints import list_hint_rules
+from catalog.rules import redaction_rules
+from catalog.rules.hint_rules import list_hint_rules
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role

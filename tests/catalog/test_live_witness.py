@@ -14,7 +14,7 @@ from support.witness_hub import Hub, close_witnesses, make_witness
 from affidavit.contrib.wsgi import WitnessMiddleware
 from bench._support.exported_schemas import resolve_references
 from catalog.ingest.fold import fold_reports
-from catalog.rules import redaction as redaction_rules
+from catalog.rules import redaction_rules
 from tests.catalog.reports import environment_of
 
 pytestmark = pytest.mark.django_db

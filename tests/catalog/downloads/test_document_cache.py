@@ -16,7 +16,7 @@ from catalog.downloads import documents
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import iterate_json, render_json
 from catalog.models import CatalogRevision, KeptDocument
-from catalog.rules.templates import add_template_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.create import create_workspace
 from workspaces.remove import remove_workspace

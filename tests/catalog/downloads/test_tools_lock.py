@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from affidavit._cli import main
 from catalog.models import Operation
-from catalog.rules.hints import add_hint_rule
-from catalog.rules.maps import add_map_rule
+from catalog.rules.hint_rules import add_hint_rule
+from catalog.rules.map_rules import add_map_rule
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation, OperationDay
 from catalog.operation_queries import prefetch_evidence
 from catalog.rules.baseline import reset_baseline
-from catalog.rules.templates import add_template_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 from wire.time.period import parse_period
 

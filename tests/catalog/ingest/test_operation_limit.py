@@ -11,7 +11,7 @@ from django.utils import timezone
 from catalog import operation_queries
 from catalog.ingest.fold import fold_reports
 from catalog.models import ExcessOperation, Operation
-from catalog.rules.templates import add_template_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, report
 
 pytestmark = pytest.mark.django_db

@@ -16,9 +16,9 @@ from affidavit import Evidence, describe, infer
 from catalog import operation_queries
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
-from catalog.rules import templates as template_rules
+from catalog.rules import template_rules
 from catalog.rules.baseline import reset_baseline, undo_baseline_reset
-from catalog.rules.templates import add_template_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry
 

@@ -14,10 +14,10 @@ from catalog import operation_queries
 from catalog.models import BaselineReset, HintRule, TemplateRule
 from catalog.rules import views
 from catalog.rules.baseline import reset_baseline
-from catalog.rules.hints import add_hint_rule
-from catalog.rules.maps import add_map_rule
-from catalog.rules.redaction import add_redaction_rule
-from catalog.rules.templates import TEMPLATE_RULE_ERRORS, add_template_rule, undo_template_rule
+from catalog.rules.hint_rules import add_hint_rule
+from catalog.rules.map_rules import add_map_rule
+from catalog.rules.redaction_rules import add_redaction_rule
+from catalog.rules.template_rules import TEMPLATE_RULE_ERRORS, add_template_rule, undo_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db

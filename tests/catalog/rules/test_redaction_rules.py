@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
-from catalog.rules.redaction import (
+from catalog.rules.redaction_rules import (
     REDACTION_RULE_ERRORS,
     add_redaction_rule,
     find_redaction_error,

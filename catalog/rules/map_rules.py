@@ -9,7 +9,7 @@ from django.db import transaction
 from catalog.models import MapRule, Operation
 from catalog.rules.baseline import lock_operation, record_override
 from catalog.rules.reproject import reproject_rows
-from catalog.rules.rules_in_force import load_template_rules
+from catalog.rules.template_rules_in_force import load_template_rules
 
 
 @transaction.atomic

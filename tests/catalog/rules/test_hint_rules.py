@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 
 from catalog.models import Drift, HintRule, Operation, OperationVersion
-from catalog.rules.hints import add_hint_rule
-from catalog.rules.templates import add_template_rule
+from catalog.rules.hint_rules import add_hint_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry

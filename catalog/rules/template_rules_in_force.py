@@ -1,4 +1,4 @@
-"""The rules of an environment that are in force."""
+"""The template rules of an environment that are in force, and the names of reported templates."""
 
 from __future__ import annotations
 
@@ -7,24 +7,12 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from affidavit.operations import Identity, choose_names, fill_names
+from affidavit.operations import choose_names, fill_names
 from catalog.evidence.reported_operation import read_facts
-from catalog.models import HintRule, Operation, TemplateRule
+from catalog.models import Operation, TemplateRule
 from catalog.operation_queries import LARGE_TEXTS
 from catalog.rules.resolution import Rule, RuleSet
 from workspaces.models import Environment
-
-
-def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
-    """Return the values that rules give to hints of tools, by operation and hint.
-
-    The latest rule for a hint applies.
-    """
-    rules = HintRule.objects.filter(environment=environment, undone_at=None).order_by("pk")
-    hints: dict[Identity, dict[str, bool]] = {}
-    for method, key, hint, value in rules.values_list("method", "key", "hint", "value"):
-        hints.setdefault(Identity(method, key), {})[hint] = value
-    return hints
 
 
 def load_template_rules(environment: Environment) -> RuleSet:

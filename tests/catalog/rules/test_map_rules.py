@@ -16,10 +16,10 @@ from support.map_values import PRICE, bodies
 
 from catalog import operation_queries
 from catalog.models import Drift, MapRule, Operation, OperationPart, OperationVersion
-from catalog.rules import templates as template_rules
+from catalog.rules import template_rules
 from catalog.rules.errors import NO_CHANGE
-from catalog.rules.maps import add_map_rule, undo_map_rule
-from catalog.rules.templates import add_template_rule
+from catalog.rules.map_rules import add_map_rule, undo_map_rule
+from catalog.rules.template_rules import add_template_rule
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery, TextField
 from django.db.models.functions import Coalesce
 
+from affidavit.operations import Identity
 from catalog.models import HintRule, Operation
 from catalog.rules.baseline import record_override
 from catalog.rules.reproject import lock_operations
@@ -65,3 +66,15 @@ def list_operation_hints(operation: Operation) -> QuerySet[HintRule]:
     """Return the rules in force for an operation's tool, the latest first."""
     rules = list_hint_rules(operation.environment).filter(undone_at=None)
     return rules.filter(method=operation.method, key=operation.key)
+
+
+def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
+    """Return the values that rules give to hints of tools, by operation and hint.
+
+    The latest rule for a hint applies.
+    """
+    rules = HintRule.objects.filter(environment=environment, undone_at=None).order_by("pk")
+    hints: dict[Identity, dict[str, bool]] = {}
+    for method, key, hint, value in rules.values_list("method", "key", "hint", "value"):
+        hints.setdefault(Identity(method, key), {})[hint] = value
+    return hints

@@ -23,7 +23,7 @@ from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations
 from catalog.rules import baseline
 from catalog.rules.errors import RuleError
-from catalog.rules.templates import add_template_rule, undo_template_rule
+from catalog.rules.template_rules import add_template_rule, undo_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Environment
