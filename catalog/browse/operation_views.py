@@ -21,7 +21,7 @@ from catalog.browse.queries import find_verified
 from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
-from catalog.downloads.mcp import derive_hints
+from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.downloads.tools import build_tool

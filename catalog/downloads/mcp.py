@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affidavit.operations import READS, Identity
+from affidavit.operations import Identity
 from catalog.downloads.absent_properties import identify_outline
+from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.schemas.json_schema import build_schema
 from catalog.downloads.tools import build_tool
 from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
-IDEMPOTENT_METHODS = READS | {"PUT", "DELETE"}  # RFC 9110, 9.2.2
 EMPTY_OBJECT_DESCRIPTOR = {"type": "unknown", "reason": "empty", "of": "object"}
 # Members that revision 2026-07-28 requires besides the tools. They say that the list is complete, and that a copy
 # expires at once.
@@ -44,17 +44,6 @@ def build_mcp_tool(name: str, outline: Outline, rules: Mapping[str, bool]) -> di
         **({"outputSchema": output_schema} if output_schema else {}),
         "annotations": {**derive_hints(outline["method"]), **rules},
         "_meta": {"affidavit/operation": tool["operation"], "affidavit/gate": tool["requiresConfirmation"]},
-    }
-
-
-def derive_hints(method: str) -> Mapping[str, bool]:
-    """Return all four hints: the defaults of MCP, except if a method promises more (RFC 9110, 9.2)."""
-    is_read = method in READS
-    return {
-        "readOnlyHint": is_read,
-        "destructiveHint": not is_read,
-        "idempotentHint": method in IDEMPOTENT_METHODS,
-        "openWorldHint": True,
     }
 
 
