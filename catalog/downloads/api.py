@@ -1,4 +1,4 @@
-"""GET /api/catalog and its other formats (contract §5), and the redaction rules that reporters pull."""
+"""GET /api/catalog and its other formats (contract §5)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import ClassVar
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
-from rest_framework import exceptions, serializers
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
 from rest_framework.request import Request
 
 from catalog.downloads import documents, examples
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import Document
-from catalog.models import RedactionRule
-from catalog.rules import redaction_rules
 from wire.errors import InvalidRequest
 from wire.filters import read_text
 from wire.http.machine_view import CallExample, MethodFirstView
@@ -27,10 +25,6 @@ from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
 from workspaces.models import ApiKey, Environment
 
 MAX_WHOLE_BYTES = 1024 * 1024
-REDACTION_RULE = inline_serializer(
-    "RedactionRule", {"kind": serializers.ChoiceField(RedactionRule.KINDS), "name": serializers.CharField()}, many=True
-)
-REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 
 
 class DownloadView(MethodFirstView):
@@ -216,29 +210,6 @@ class McpTools(FormatView):
 
     format_name = "mcp"
     examples = {"GET": CallExample("Download MCP tools", examples.MCP_TOOLS)}
-
-
-class WitnessRules(DownloadView):
-    """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
-
-    is_current = True
-    examples = {"GET": CallExample("List redaction rules", examples.REDACTION_RULES)}
-
-    @extend_schema(
-        parameters=ENVIRONMENT_PARAMETERS,
-        responses={200: REDACTION_RULES},
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        return super().get(request)
-
-    def compute_etag(self, environment: Environment, request: Request) -> str:
-        return self.render(environment).etag
-
-    def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        return respond_with(self.render(environment))
-
-    def render(self, environment: Environment) -> Document:
-        return documents.render_small_document({"rules": redaction_rules.list_active_redactions(environment)})
 
 
 def respond_with(document: Document) -> HttpResponseBase:
