@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalog.browse.tree_filter import find_nodes, find_unknown_nodes
-from catalog.evidence.parts import PartShape, choose_part, list_part_nodes
+from catalog.evidence.parts import PartShape, list_part_nodes
 
 
 def choose_matching_part(
@@ -17,7 +17,7 @@ def choose_matching_part(
 
     shows_unknown: whether to select the first part with an unknown type, if there is no search.
     """
-    usual = choose_part(shapes, key)
+    usual = _choose_part(shapes, key)
     if usual.key == key or not (words or shows_unknown):
         return usual
     with_match = (shape for shape in (usual, *shapes) if _has_match(shape, words))
@@ -36,3 +36,11 @@ def list_other_matches(
     other_shapes = [shape for shape in shapes if shape.key != shown_part.key] if words else []
     counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
     return [(shape, count) for shape, count in counts if count]
+
+
+def _choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
+    """Return the part with this key; else the first 2xx, else the first response, else the first of all."""
+    responses = [shape for shape in shapes if shape.part.status]
+    successes = [shape for shape in responses if 200 <= (shape.part.status or 0) < 300]
+    with_key = [shape for shape in shapes if shape.key == key]
+    return [*with_key, *successes, *responses, *shapes][0]

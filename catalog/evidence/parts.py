@@ -7,7 +7,7 @@ Late evidence was reported in a later epoch than that in which it was observed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,14 +64,6 @@ def build_part_shapes(operation: Operation) -> list[PartShape]:
     responses = [Part("response", status) for status in count_statuses(operation, "")]
     empty = VisiblePart(Evidence())
     return [_build_shape(operation, part, visible.get(part, empty)) for part in requests + responses]
-
-
-def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
-    """Return the part with this key; else the first 2xx, else the first response, else the first of all."""
-    responses = [shape for shape in shapes if shape.part.status]
-    successes = [shape for shape in responses if 200 <= (shape.part.status or 0) < 300]
-    with_key = [shape for shape in shapes if shape.key == key]
-    return [*with_key, *successes, *responses, *shapes][0]
 
 
 def list_part_nodes(shape: PartShape) -> Iterator[Node]:
