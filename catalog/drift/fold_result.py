@@ -9,9 +9,11 @@ from functools import cached_property
 from affidavit import Evidence
 from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.compare import Change
+from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.no_longer_seen_rule import AbsenceEvent, AbsenceStates, update_absences
+from catalog.evidence.active_resets import first_visible_epoch
 from catalog.evidence.maps import merge_map_values
-from catalog.evidence.parts import PartMaps, find_absence_states, first_visible_epoch, part_of
+from catalog.evidence.parts import PartMaps, part_of
 from catalog.evidence.tree import EvidenceNode, walk_nodes
 from catalog.models import Operation
 

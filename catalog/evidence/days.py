@@ -12,8 +12,9 @@ from django.db.models import Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from affidavit.operations import Part, part_key
+from catalog.evidence.active_resets import first_visible_epoch, list_node_resets
 from catalog.evidence.epoch_sums import EpochEvidence, build_visible_part
-from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, parse_epochs
+from catalog.evidence.parts import PartShape, parse_epochs
 from catalog.models import Operation, OperationDay
 from wire.time.period import Period
 from workspaces.models import Environment

@@ -13,13 +13,14 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import REQUEST, Part, choose_names, merge_parameter_types, part_key
-from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, build_visible_part
+from catalog.evidence.active_resets import find_part_reset, first_visible_epoch, list_node_resets
+from catalog.evidence.epoch_sums import EpochEvidence, VisiblePart, build_visible_part
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
 from catalog.evidence.tree import EvidenceNode, find_child
-from catalog.models import BaselineReset, Operation, OperationPart
-from catalog.shape_pointers import ITEMS, VALUES, is_within, split_pointer
+from catalog.models import Operation, OperationPart
+from catalog.shape_pointers import ITEMS, VALUES, split_pointer
 
 QUERY = "query"  # the fields of a query are parameters, so only a map rule shows their names as keys of a map
 
@@ -124,40 +125,6 @@ def parse_epochs(operation: Operation, states: Iterable[tuple[Part, int, Any]]) 
     return epochs
 
 
-def list_node_resets(operation: Operation, key: str) -> list[NodeReset]:
-    """Return the active resets of nodes in a part."""
-    resets = (reset for reset in operation.baseline_resets.all() if reset.is_active and reset.part == key)
-    return [NodeReset(reset.epoch, reset.pointer) for reset in resets if reset.epoch > operation.shown_from]
-
-
-def first_visible_epoch(operation: Operation, key: str) -> int:
-    """Return the epoch from which a part is shown: that of the latest reset of the part or of the operation."""
-    reset = find_part_reset(operation, key)
-    return reset.epoch if reset else 0
-
-
-def find_absence_states(operation: Operation, part: Part) -> Mapping[str, Any]:
-    """Return the absence counters of a part: of its latest visible epoch, without nodes that were reset since."""
-    latest = find_absence_row(operation, part)
-    if latest is None:
-        return {}
-    resets = [reset for reset in list_node_resets(operation, part_key(part)) if reset.epoch > latest.epoch]
-    states: Mapping[str, Any] = latest.absences
-    return {
-        pointer: state
-        for pointer, state in states.items()
-        if not any(is_within(pointer, reset.pointer) for reset in resets)
-    }
-
-
-def find_absence_row(operation: Operation, part: Part) -> OperationPart | None:
-    """Return the row of a part with the absence counters of its latest visible epoch; None if there are none."""
-    first_epoch = first_visible_epoch(operation, part_key(part))
-    # A fold copies all counters into the row of its epoch. A row with nothing but late evidence has no counters.
-    rows = [row for row in operation.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences]
-    return max(rows, key=lambda row: row.epoch, default=None)
-
-
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
     """Return by part and pointer whether an active rule makes a node a map. The latest rule of a node applies."""
     rules: dict[str, dict[str, bool]] = {}
@@ -210,22 +177,3 @@ def count_statuses(operation: Operation, key: str) -> Counter[int]:
         if reset := find_part_reset(row, key):
             counts.subtract({int(status): count for status, count in reset.statuses.items()})
     return Counter(dict(sorted(counts.items())))
-
-
-def find_node_reset(operation: Operation, key: str, pointer: str) -> BaselineReset | None:
-    """Return the latest active reset that hides evidence of a node.
-
-    It is a reset of the node, of a node around it, of its part or of the operation.
-    """
-    hiding = (
-        reset
-        for reset in operation.baseline_resets.all()
-        if reset.is_active and reset.part in ("", key) and f"{pointer}/".startswith(f"{reset.pointer}/")
-    )
-    return max(hiding, key=lambda reset: reset.epoch, default=None)
-
-
-def find_part_reset(operation: Operation, key: str) -> BaselineReset | None:
-    """Return the latest active reset of a whole part: its own, or the operation's; None without any."""
-    whole = (reset for reset in operation.baseline_resets.all() if reset.is_active and not reset.pointer)
-    return max((reset for reset in whole if reset.part in ("", key)), key=lambda reset: reset.epoch, default=None)

@@ -9,8 +9,9 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, Part, part_key
+from catalog.evidence.active_resets import list_node_resets
 from catalog.evidence.epoch_sums import sum_epochs
-from catalog.evidence.parts import list_node_resets, load_epochs
+from catalog.evidence.parts import load_epochs
 from catalog.models import PART_IDENTITY, Operation, OperationPart
 from workspaces.models import Environment
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from catalog.evidence.active_resets import find_part_reset
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import count_statuses, find_part_reset
+from catalog.evidence.parts import count_statuses
 from catalog.models import BaselineReset, Operation
 from catalog.shape_pointers import is_within
 

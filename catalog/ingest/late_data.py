@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from affidavit import Evidence
 from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, part_key
+from catalog.evidence.active_resets import list_node_resets
 from catalog.evidence.epoch_sums import sum_epochs
-from catalog.evidence.parts import list_node_resets, parse_epochs, part_of
+from catalog.evidence.parts import parse_epochs, part_of
 from catalog.evidence.reported_operation import save_parts
 from catalog.evidence.tree import sum_evidence
 from catalog.models import BaselineReset, Operation, OperationPart

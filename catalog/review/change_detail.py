@@ -12,13 +12,14 @@ from catalog.browse.presence_counts import Presence
 from catalog.browse.properties.days import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.browse.properties.history import find_predecessor
 from catalog.change_labels import list_counted_types
+from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS, Absence, AbsenceStates
 from catalog.drift.presence.operations import ComparedOperation, find_node_presence
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import find_absence_states, find_node
+from catalog.evidence.parts import find_node
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.operation_queries import find_operation
 from catalog.review.impact import is_new_status

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from django.db.models import BooleanField, Func, QuerySet
 
+from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import (
     CurrentPresence,
     PresenceState,
@@ -28,14 +29,7 @@ from catalog.drift.presence.no_longer_seen_rule import (
 )
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import (
-    PartShape,
-    build_part_shapes,
-    count_statuses,
-    find_absence_states,
-    find_observed_node,
-    list_part_nodes,
-)
+from catalog.evidence.parts import PartShape, build_part_shapes, count_statuses, find_observed_node, list_part_nodes
 from catalog.evidence.unobserved_resets import find_unobserved_node_reset, find_unobserved_reset
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.operation_queries import prefetch_evidence, visible_operations
