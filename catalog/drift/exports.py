@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
 from catalog.drift.history import VersionComparison
-from catalog.drift.presence.operations import ProbablyGone
+from catalog.drift.presence.operation_presence import ProbablyGone
 from catalog.drift.queries import list_versions
 from catalog.models import Drift, Operation
 from wire.table_exports import Table

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from catalog.drift.presence.operations import ProbablyGone, find_probably_gone_of
+from catalog.drift.presence.absent_places import find_probably_gone_of
+from catalog.drift.presence.operation_presence import ProbablyGone
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from catalog.models import Operation
 from catalog.operation_queries import visible_operations

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from catalog.drift.filters import DriftFilters
 from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS
-from catalog.drift.presence.operations import OperationKey
+from catalog.drift.presence.operation_presence import OperationKey
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.operation_queries import visible_operations

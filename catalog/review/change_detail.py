@@ -15,7 +15,7 @@ from catalog.change_labels import list_counted_types
 from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS, Absence, AbsenceStates
-from catalog.drift.presence.operations import ComparedOperation, find_node_presence
+from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node

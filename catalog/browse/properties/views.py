@@ -25,7 +25,7 @@ from catalog.browse.properties.history import find_predecessor, find_successor, 
 from catalog.browse.properties.same_name import find_namesakes
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence
-from catalog.drift.presence.operations import ComparedOperation, find_node_presence
+from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
 from catalog.evidence.active_resets import find_node_reset
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node

@@ -8,17 +8,19 @@ from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare import Change, build_not_always, compare_outlines
-from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
-from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
-from catalog.drift.presence.operations import (
+from catalog.drift.presence.absent_places import (
     AbsentByOperation,
     AbsentPlaces,
+    find_absent_places,
+    split_into_chunks,
+)
+from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
+from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
+from catalog.drift.presence.operation_presence import (
     ComparedOperation,
     OperationKey,
-    find_absent_places,
     find_not_always_sent,
     load_compared_operations,
-    split_into_chunks,
 )
 from catalog.drift.queries import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.several_types import name_types

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from catalog.change_labels import NOBODY, PRODUCER
 from catalog.drift.environments.differences import WHOLE_OPERATION, OperationChange
+from catalog.drift.presence.absent_places import AbsentByOperation, AbsentPlaces
 from catalog.drift.presence.current_presence import PresenceState
-from catalog.drift.presence.operations import AbsentByOperation, AbsentPlaces
 from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 

@@ -13,7 +13,7 @@ from catalog.drift.environments import exports
 from catalog.drift.environments.differences import OperationChange, compare_catalogs
 from catalog.drift.environments.extent import CatalogExtent, measure_catalog
 from catalog.drift.environments.summary import LostProperty, find_lost_by_both, sort_differences, summarize_comparison
-from catalog.drift.presence.operations import AbsentByOperation, find_absent_places
+from catalog.drift.presence.absent_places import AbsentByOperation, find_absent_places
 from wire.filters import read_text
 from wire.time.period import Period
 from workspaces.models import Environment

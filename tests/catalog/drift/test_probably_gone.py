@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from catalog.drift import probably_gone, views
+from catalog.drift.presence.absent_places import HasLongAbsence
 from catalog.drift.presence.current_presence import list_perhaps_absent, list_perhaps_gone
-from catalog.drift.presence.operations import HasLongAbsence
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Drift, OperationPart
 from tests.catalog.reports import deliver, environment_of, observation

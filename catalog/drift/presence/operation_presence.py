@@ -1,14 +1,11 @@
-"""The operations of an environment, and which of their properties are sent now."""
+"""Which properties of an operation are sent now, what replaces the others, and what drift last said of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TypeVar
-
-from django.db.models import BooleanField, Func, QuerySet
 
 from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import (
@@ -27,33 +24,13 @@ from catalog.drift.presence.no_longer_seen_rule import (
     AbsenceStates,
     find_new_names,
 )
-from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, build_part_shapes, count_statuses, find_observed_node, list_part_nodes
 from catalog.evidence.unobserved_resets import find_unobserved_node_reset, find_unobserved_reset
-from catalog.models import BaselineReset, Drift, Operation, OperationPart
+from catalog.models import BaselineReset, Drift, Operation
 from catalog.operation_queries import prefetch_evidence, visible_operations
 from catalog.shape_pointers import is_within, join_property, parent_pointer, property_name
 from workspaces.models import Environment
-
-Item = TypeVar("Item")
-OPERATIONS_AT_ONCE = 50  # how many operations' evidence is in memory at once
-
-
-class HasLongAbsence(Func):
-    """Whether a property of a part is absent `least` times or more, and for longer than ever before, by its counters.
-
-    PostgreSQL decides this, because parsing the counters of all parts of a large catalog takes seconds.
-    """
-
-    def __init__(self, least: int) -> None:
-        path = f"strict $.* ? (@[0] >= {least} && @[0] > @[1])"
-        super().__init__(
-            "absences",
-            template=f"jsonb_path_exists(%(expressions)s, '{path}')",
-            output_field=BooleanField(),
-        )
-
 
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
@@ -246,81 +223,3 @@ def find_not_always_sent(environment: Environment) -> set[OperationKey]:
     """Return the operations for which drift ever reported a property that is not always sent."""
     changes = Drift.objects.filter(environment=environment, kind=NOT_ALWAYS)
     return set(changes.values_list("operation__method", "operation__key").distinct())
-
-
-@dataclass(frozen=True)
-class AbsentPlaces:
-    """Part and pointer of the absent properties of one operation: no longer seen, probably gone, or absent lately."""
-
-    no_longer_seen: set[tuple[str, str]] = field(default_factory=set)
-    probably_gone: set[tuple[str, str]] = field(default_factory=set)
-    lately: set[tuple[str, str]] = field(default_factory=set)
-
-    @property
-    def gone(self) -> set[tuple[str, str]]:
-        return self.no_longer_seen | self.probably_gone
-
-    def add(self, part: str, pointer: str, state: PresenceState) -> None:
-        match state:
-            case PresenceState.NO_LONGER_SEEN:
-                self.no_longer_seen.add((part, pointer))
-            case PresenceState.PROBABLY_GONE:
-                self.probably_gone.add((part, pointer))
-            case _:
-                self.lately.add((part, pointer))
-
-
-AbsentByOperation = Mapping[OperationKey, AbsentPlaces]
-
-
-def find_absent_places(environment: Environment) -> AbsentByOperation:
-    """Return the properties that are absent now, by operation; operations without any are left out."""
-    absent: dict[OperationKey, AbsentPlaces] = {}
-    for operation in _load_with_absences(environment, visible_operations(environment), _has_absent, least=1):
-        places = AbsentPlaces()
-        for part, pointer, state in ComparedOperation(operation).list_absent():
-            places.add(part, pointer, state)
-        if places != AbsentPlaces():
-            absent[operation.method, operation.key] = places
-    return absent
-
-
-def _has_absent(states: AbsenceStates) -> bool:
-    return any(list_no_longer_seen(states)) or any(list_perhaps_absent(states))
-
-
-def find_probably_gone_of(environment: Environment, operations: QuerySet[Operation]) -> Iterator[ProbablyGone]:
-    """Yield the properties of these operations that are probably gone.
-
-    operations: visible ones of the environment.
-    """
-
-    def is_candidate(states: AbsenceStates) -> bool:
-        return any(list_perhaps_gone(states))
-
-    for operation in _load_with_absences(environment, operations, is_candidate, least=LEAST):
-        yield from ComparedOperation(operation).list_probably_gone()
-
-
-def _load_with_absences(
-    environment: Environment,
-    operations: QuerySet[Operation],
-    is_candidate: Callable[[AbsenceStates], bool],
-    *,
-    least: int,
-) -> Iterator[Operation]:
-    """Yield the operations whose counters say that they may have absent properties, with their evidence.
-
-    is_candidate: whether the counters of a part say that it may have such a property.
-    least: how often such a property has to be absent; it is also absent for longer than ever before.
-    """
-    rows = OperationPart.objects.filter(HasLongAbsence(least), environment=environment, operation__in=operations)
-    counters = rows.values_list("operation_id", "absences").iterator()
-    row_ids = {operation for operation, states in counters if is_candidate(states)}
-    for chunk in split_into_chunks(sorted(row_ids)):
-        yield from prefetch_evidence(operations.filter(pk__in=chunk))
-
-
-def split_into_chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """Yield the items in chunks, so that only a part of all evidence is in memory at a time."""
-    return (items[start : start + OPERATIONS_AT_ONCE] for start in range(0, len(items), OPERATIONS_AT_ONCE))
