@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
 from catalog.drift.filters import DriftFilters
 from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS
-from catalog.drift.presence.operation_presence import OperationKey
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
-from catalog.operation_queries import visible_operations
 from wire.time.period import Period
 from workspaces.models import Environment
 
-NAMED_FIELDS = 3  # a summary names at most this many broken fields
-TOGETHER = timedelta(hours=1)  # changes that were found within this time are reported together
 Place = tuple[int, str, str]
 """The row id of an operation, one of its parts, and a pointer into it."""
 
@@ -94,63 +88,6 @@ def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str
     return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
 
 
-@dataclass(frozen=True)
-class BreakingDrift:
-    """The fields that broke in a period, by changes that are neither acknowledged nor muted.
-
-    operations: the number of operations that have these fields.
-    latest: the last change of each field that a summary names, the latest first; all are from the last hour (TOGETHER)
-        before the latest change of the period.
-    detected_at: when the first change of that hour was found.
-    changes: how many changes were found in that hour; a field can break more than once.
-    earlier: how many fields broke only before that hour.
-    earlier_named: the last change of each of these earlier fields that a summary names, the latest first.
-    """
-
-    fields: int
-    operations: int
-    latest: Sequence[Drift]
-    detected_at: datetime
-    changes: int
-    earlier: int = 0
-    earlier_named: Sequence[Drift] = ()
-
-    @property
-    def unlisted_count(self) -> int:
-        return self.fields - len(self.latest) - self.earlier
-
-    @property
-    def earlier_unnamed_count(self) -> int:
-        return self.earlier - len(self.earlier_named)
-
-
-def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
-    """Sum the breaking changes of a period that nobody has acknowledged or muted; None if there are none."""
-    drift = list_open_drift(environment, period)
-    totals = drift.order_by().aggregate(operations=Count("operation", distinct=True), last_at=Max("at"))
-    if not totals["operations"]:
-        return None
-    earliest = totals["last_at"] - TOGETHER
-    recent = drift.filter(at__gt=earliest)
-    newest = list_broken_fields(recent).annotate(change=Max("pk")).order_by("-change").values_list("change", flat=True)
-    latest = drift_with_operations(environment).filter(pk__in=list(newest[:NAMED_FIELDS])).order_by("-pk")
-    group = recent.order_by().aggregate(detected_at=Min("at"), changes=Count("pk"))
-    fields = list_broken_fields(drift)
-    earlier = fields.annotate(last_at=Max("at"), change=Max("pk")).filter(last_at__lte=earliest)
-    earlier_ids = list(earlier.order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS])
-    earlier_changes = (
-        drift_with_operations(environment).filter(pk__in=earlier_ids).order_by("-pk") if earlier_ids else ()
-    )
-    return BreakingDrift(
-        fields.count(),
-        totals["operations"],
-        list(latest),
-        **group,
-        earlier=earlier.count() if len(earlier_ids) == NAMED_FIELDS else len(earlier_ids),
-        earlier_named=list(earlier_changes),
-    )
-
-
 class OperationDrift(NamedTuple):
     """The numbers of the changes of one operation in a period: those that break somebody, and those that do not."""
 
@@ -215,31 +152,3 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
     """Return the outlines of these versions by number; versions that do not exist are left out."""
     texts = operation.versions.filter(number__in=numbers).values_list("number", "outline")
     return {number: json.loads(text) for number, text in texts}
-
-
-class CatalogRow(NamedTuple):
-    """The columns of an operation that a comparison of environments reads.
-
-    digest: the digest of its outline.
-    """
-
-    path: str
-    digest: bytes
-    observations: int
-
-
-def load_catalog_rows(environment: Environment) -> dict[OperationKey, CatalogRow]:
-    rows = visible_operations(environment).values_list("method", "key", "path", "outline_digest", "observations")
-    return {(method, key): CatalogRow(path, bytes(digest), count) for method, key, path, digest, count in rows}
-
-
-def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
-    """Return the outlines of these operations.
-
-    The result can contain other operations, which have the method of one member of `keys` and the template of another.
-    """
-    operations = visible_operations(environment).filter(
-        method__in={method for method, _ in keys}, key__in={key for _, key in keys}
-    )
-    rows = operations.values_list("method", "key", "outline")
-    return {(method, key): json.loads(text) for method, key, text in rows}

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from catalog.browse.views import write_example_report
 from catalog.change_labels import CHANGE_KINDS
+from catalog.drift.breaking_summary import summarize_breaking_drift
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_unreported
-from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift, with_sequels
+from catalog.drift.queries import count_drifted_operations, list_drift, with_sequels
 from catalog.operation_queries import count_operations
 from hub.outages.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts

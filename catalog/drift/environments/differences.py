@@ -8,6 +8,7 @@ from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare import Change, build_not_always, compare_outlines
+from catalog.drift.environments.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.presence.absent_places import (
     AbsentByOperation,
     AbsentPlaces,
@@ -22,7 +23,6 @@ from catalog.drift.presence.operation_presence import (
     find_not_always_sent,
     load_compared_operations,
 )
-from catalog.drift.queries import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.several_types import name_types
 from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
+from catalog.drift.environments.catalog_rows import load_outlines
 from catalog.drift.presence.absent_places import AbsentByOperation, find_probably_gone_of
 from catalog.drift.presence.load_no_longer_seen import find_absent_properties, load_absent_places
 from catalog.drift.presence.operation_presence import ComparedOperation
-from catalog.drift.queries import load_outlines
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.models import Operation

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import NOBODY, PRODUCER
+from catalog.drift.environments.catalog_rows import load_catalog_rows
 from catalog.drift.environments.differences import WHOLE_OPERATION, OperationChange
 from catalog.drift.presence.absent_places import AbsentByOperation, AbsentPlaces
 from catalog.drift.presence.current_presence import PresenceState
-from catalog.drift.queries import load_catalog_rows
 from workspaces.models import Environment
 
 NAMED = 3  # the headline names at most this many differences that may break
