@@ -27,11 +27,12 @@ from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.downloads.tools import build_tool
 from catalog.drift.environments.extent import count_properties
 from catalog.drift.exports import export_changes, export_versions
-from catalog.drift.history import build_timeline, compare_versions, fold_media_types, has_version
 from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import find_probably_gone, list_no_longer_seen
 from catalog.drift.presence.load_no_longer_seen import find_absent_properties
 from catalog.drift.queries import find_latest_changes
+from catalog.drift.version_comparison import compare_versions, has_version
+from catalog.drift.version_timeline import build_timeline, fold_media_types
 from catalog.evidence.active_resets import find_part_reset
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node

@@ -8,9 +8,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from catalog.drift.compare import Change
-from catalog.drift.history import VersionComparison
 from catalog.drift.presence.operation_presence import ProbablyGone
 from catalog.drift.queries import list_versions
+from catalog.drift.version_comparison import VersionComparison
 from catalog.models import Drift, Operation
 from wire.table_exports import Table
 
