@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.drift.compare import Change
+from catalog.drift.compare_outlines import Change
 from catalog.drift.presence.operation_presence import ProbablyGone
 from catalog.drift.queries import list_versions
 from catalog.drift.version_comparison import VersionComparison

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
 from catalog.change_labels import describe_successor
-from catalog.drift.compare import (
+from catalog.drift.compare_outlines import (
     PATH,
     Change,
     build_not_always,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from catalog.drift.compare import Change
+from catalog.drift.compare_outlines import Change
 from catalog.evidence.parts import find_node
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from catalog.drift.compare import UNKNOWN_WORDS, Change, compare_outlines, list_first_media_types
+from catalog.drift.compare_outlines import UNKNOWN_WORDS, Change, compare_outlines, list_first_media_types
 from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.drift.several_types import name_types

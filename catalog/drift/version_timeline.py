@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from catalog.drift.compare import Change, compare_outlines, list_first_media_types
+from catalog.drift.compare_outlines import Change, compare_outlines, list_first_media_types
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.evidence.outlines import Outline
 from catalog.models import BaselineReset, Drift, Operation, OperationVersion

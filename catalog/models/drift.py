@@ -40,7 +40,7 @@ class OperationVersion(models.Model):
 
 
 class Drift(models.Model):
-    """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
+    """One change of an operation's shape: catalog.drift.compare_outlines.Change, with the observations that showed it.
 
     at: when the change was detected.
     since: the earliest time at which the change can have begun: the time of the first observation that the fold added.

@@ -81,7 +81,7 @@ class ClassifiedChange(Protocol):
     """A change to explain.
 
     part: `path`, `query`, `request` or a status.
-    breaks: the side that it breaks, as in catalog.drift.compare.Change.
+    breaks: the side that it breaks, as in catalog.drift.compare_outlines.Change.
     """
 
     part: str

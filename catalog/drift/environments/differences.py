@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
-from catalog.drift.compare import Change, build_not_always, compare_outlines
+from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environments.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.presence.absent_places import (
     AbsentByOperation,

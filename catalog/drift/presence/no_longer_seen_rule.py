@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from affidavit import Evidence
-from catalog.drift.renames import find_successors
+from catalog.drift.replaced_properties import find_successors
 from catalog.evidence.tree import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from catalog.browse.presence_counts import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
-from catalog.drift.compare import Change
+from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
 from catalog.review.change_detail import find_current_field
 from catalog.review.decide import mute_drift, unmute_drift

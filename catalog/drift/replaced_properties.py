@@ -1,4 +1,4 @@
-"""Guess the new name of a property that is no longer seen (pure). A property replaces at most one other."""
+"""Guess which new property replaces one that is no longer seen (pure). A property replaces at most one other."""
 
 from __future__ import annotations
 

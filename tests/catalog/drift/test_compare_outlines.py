@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from affidavit import Evidence, describe, infer, merge
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
 from catalog.downloads.schemas.json_schema import build_schema
-from catalog.drift.compare import Change, compare_outlines
+from catalog.drift.compare_outlines import Change, compare_outlines
 from catalog.evidence.tree import walk_nodes
 
 NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])
