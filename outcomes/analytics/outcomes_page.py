@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics.chart_data import Chart, read_chart
 from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
 from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.keys import PREVIOUS, Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
+from outcomes.tallies.keys import PREVIOUS, Comparison, KeyPage, KeyTotals, read_keys, stream_keys
 from outcomes.tallies.moved_counts import (
     NOTHING_MOVED,
     CountWithoutMoves,

@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
 
+from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
@@ -30,7 +31,7 @@ from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.kept_joins import find_pruned_days
-from outcomes.tallies.keys import Comparison, find_lookalikes, read_keys
+from outcomes.tallies.keys import Comparison, read_keys
 from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text

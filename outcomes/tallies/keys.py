@@ -1,14 +1,12 @@
-"""Outcome keys of a period, read from tallies: a page of them, all of them, and those that look alike."""
+"""Outcome keys of a period, read from tallies: a page of them, or all of them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from outcomes.alike_keys import KEY_FORM_SQL
 from outcomes.models import ALL_KEYS
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
@@ -148,19 +146,6 @@ WITH key_row AS MATERIALIZED ({SELECT_REPORTED_KEYS}), total AS (
 SELECT * FROM total LEFT JOIN page_row ON true ORDER BY leads, {ORDER}
 """
 
-# Keys of the same form as another key; found by index, however many keys there are. A key whose outcomes were all
-# deleted or moved away has tallies whose sum is 0.
-SELECT_LOOKALIKES = f"""
-SELECT subject.outcome_key, tally.outcome_key
-FROM unnest(%(keys)s::text[]) AS subject (outcome_key)
-CROSS JOIN LATERAL (
-  SELECT outcome_key FROM outcomes_tally
-  WHERE environment_id = %(environment)s AND grain = 'm'
-    AND {KEY_FORM_SQL % {"expressions": "outcome_key"}} = {KEY_FORM_SQL % {"expressions": "subject.outcome_key"}}
-  GROUP BY outcome_key HAVING sum(reports) > 0 OFFSET 0
-) AS tally
-WHERE tally.outcome_key <> subject.outcome_key
-"""
 
 # Keys of all time: only the tallies tell which of them were reported in a period.
 SELECT_MATCHING_KEYS = """
@@ -230,16 +215,6 @@ def find_matching_keys(environment: Environment, search: str, *, limit: int) -> 
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_MATCHING_KEYS, {"environment": environment.pk, "search": search, "limit": limit})
         return [key for (key,) in cursor.fetchall()]
-
-
-def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return, for each key that has any, the keys of all time that differ only by case, white space, `-` or `_`."""
-    lookalikes: dict[str, list[str]] = defaultdict(list)
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_LOOKALIKES, {"environment": environment.pk, "keys": list(keys)})
-        for key, lookalike in cursor:
-            lookalikes[key].append(lookalike)
-    return {key: sorted(keys_of_form) for key, keys_of_form in lookalikes.items()}
 
 
 def _keys_query(

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection, transaction
 
+from outcomes.alike_keys import find_lookalikes
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest import delete_conversation as room
 from outcomes.ingest.delete_conversation import count_conversation, delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
-from outcomes.tallies.keys import find_lookalikes
 from outcomes.tallies.series import find_first_data, find_first_moment
 from tests.outcomes.recount_rows import (
     read_report_times,
