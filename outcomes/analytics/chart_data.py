@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.keys import NOTHING, PREVIOUS, Comparison, compare_with_previous
+from outcomes.tallies.comparison import NOTHING, PREVIOUS, Comparison, compare_with_previous
 from outcomes.tallies.series import chart_buckets, read_series, shift_buckets
 from wire.time.buckets import Bucket
 from wire.time.period import Period

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous, read_keys
+from outcomes.tallies.comparison import SIBLING, Comparison, compare_with_nothing, compare_with_previous
+from outcomes.tallies.keys import read_keys
 from wire.time.period import Period
 from workspaces.models import Environment
 

@@ -14,8 +14,8 @@ from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import read_reporters
+from outcomes.tallies.comparison import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.kept_joins import find_pruned_days
-from outcomes.tallies.keys import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.series import Totals, find_first_data, read_totals
 from wire.table_exports import Table
 from wire.time.period import Period

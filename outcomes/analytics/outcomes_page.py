@@ -13,7 +13,8 @@ from outcomes.analytics.compare import ComparedShare, choose_comparison, read_co
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
 from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.keys import PREVIOUS, Comparison, KeyPage, KeyTotals, read_keys, stream_keys
+from outcomes.tallies.comparison import PREVIOUS, Comparison
+from outcomes.tallies.keys import KeyPage, KeyTotals, read_keys, stream_keys
 from outcomes.tallies.moved_counts import (
     NOTHING_MOVED,
     CountWithoutMoves,

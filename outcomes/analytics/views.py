@@ -30,8 +30,9 @@ from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_mov
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
 from outcomes.analytics.snippets import first_report_snippets
+from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.kept_joins import find_pruned_days
-from outcomes.tallies.keys import Comparison, read_keys
+from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
 from wire.filters import read_text

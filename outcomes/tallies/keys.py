@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from outcomes.models import ALL_KEYS
+from outcomes.tallies.comparison import Comparison, compare_with_previous
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.period import Period
 from workspaces.models import Environment
-
-PREVIOUS, SIBLING, NOTHING = "previous", "sibling", "nothing"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The environment and period with whose outcomes each key is compared.
-
-    kind: PREVIOUS, an earlier period of the same environment; SIBLING, another environment in the same period; or
-        NOTHING, an empty period.
-    """
-
-    environment: Environment
-    period: Period
-    kind: str
-
-    @property
-    def name(self) -> str:
-        return {PREVIOUS: "previous period", SIBLING: self.environment.name}.get(self.kind, "")
-
-
-def compare_with_previous(environment: Environment, period: Period) -> Comparison:
-    return Comparison(environment, period.previous(), PREVIOUS)
-
-
-def compare_with_nothing(environment: Environment, period: Period) -> Comparison:
-    return Comparison(environment, replace(period, end=period.start), NOTHING)
 
 
 @dataclass(frozen=True)

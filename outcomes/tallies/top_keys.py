@@ -14,11 +14,10 @@ from operator import attrgetter
 from typing import Any
 
 from outcomes.models import MAGNITUDE_STEPS
+from outcomes.tallies.comparison import Comparison, compare_with_previous
 from outcomes.tallies.keys import (
-    Comparison,
     KeyPage,
     KeyTotals,
-    compare_with_previous,
     contains_search,
     find_matching_keys,
     read_key_page,

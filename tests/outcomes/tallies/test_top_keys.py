@@ -18,6 +18,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import MAGNITUDE_STEPS, Tally
 from outcomes.tallies import keys, top_keys
+from outcomes.tallies.comparison import SIBLING, Comparison
 from wire.tallies.shards import SHARDS
 from wire.time.period import Period
 from workspaces.create import create_workspace
@@ -127,7 +128,7 @@ def other_tail(two_tails) -> Environment:
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
 def test_a_page_of_a_comparison_has_the_same_rows_as_its_whole_list(long_tail, other_tail, period, monkeypatch):
-    comparison = keys.Comparison(other_tail, period, keys.SIBLING)
+    comparison = Comparison(other_tail, period, SIBLING)
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]
     ):
@@ -142,7 +143,7 @@ def test_a_page_of_a_comparison_has_the_same_rows_as_its_whole_list(long_tail, o
 
 
 def test_top_keys_of_a_comparison_are_found_without_reading_all_keys(long_tail, other_tail):
-    comparison = keys.Comparison(other_tail, RANGES[-1], keys.SIBLING)
+    comparison = Comparison(other_tail, RANGES[-1], SIBLING)
     rows, _ = top_keys.find_top_totals(long_tail, RANGES[-1], 4, comparison=comparison)
     assert rows == list(keys.stream_keys(long_tail, RANGES[-1], comparison=comparison))[:4]
     assert any(row.compared_outcomes for row in rows)
