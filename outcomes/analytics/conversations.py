@@ -14,6 +14,7 @@ from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.models import Environment
 
+CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 ROWS_AT_ONCE = 5000
 MAX_COUNTED = 10_000  # conversations that are counted before a page; with more, the page does not number its rows
 MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes

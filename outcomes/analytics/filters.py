@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from outcomes.analytics.chart_data import MAX_LINES
+from outcomes.analytics.chart_data import LEADING, MAX_LINES
+from outcomes.analytics.funnel import MAX_STEPS
 from wire.filters import read_text, read_texts
 
 ALL_KEYS = "all"  # `keys=all` in the address
-LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
 RANKS = frozenset(map(str, range(1, MAX_RANK + 1)))
-MAX_STEPS = 4  # steps of the funnel
-ROWS_PER_PAGE = 50
-CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.models import Environment
 
+MAX_STEPS = 4
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
 RECENT_HOURS = 24  # so soon after one key, a conversation may well still reach the next one

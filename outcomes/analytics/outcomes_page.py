@@ -10,7 +10,7 @@ from itertools import islice
 from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics.chart_data import Chart, read_chart
 from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
-from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
+from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.comparison import PREVIOUS, Comparison
@@ -27,6 +27,7 @@ from outcomes.tallies.top_keys import read_top_page
 from wire.time.period import Period
 from workspaces.models import Environment
 
+ROWS_PER_PAGE = 50  # keys
 UNFOLDED_KEYS = 20  # rows before the tail is folded into one
 KEYS_AT_ONCE = 500
 

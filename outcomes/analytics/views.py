@@ -15,18 +15,17 @@ from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
-from outcomes.analytics.conversations import count_newer, parse_page_position, read_conversations, read_lags
-from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import (
-    ALL_KEYS,
+from outcomes.analytics.conversations import (
     CONVERSATIONS_PER_PAGE,
-    MAX_RANK,
-    MAX_STEPS,
-    RANKS,
-    ROWS_PER_PAGE,
-    parse_key_filters,
+    count_newer,
+    parse_page_position,
+    read_conversations,
+    read_lags,
 )
-from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics, count_moved_in_both
+from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
+from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters
+from outcomes.analytics.funnel import MAX_STEPS
+from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reporters import MAX_REPORTED, read_reporters
 from outcomes.analytics.snippets import first_report_snippets
