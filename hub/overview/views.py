@@ -34,7 +34,7 @@ from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
-from outcomes.broken_joins.overview import find_main_cause
+from outcomes.broken_joins.main_cause import find_main_cause
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.series import (
     chart_buckets,

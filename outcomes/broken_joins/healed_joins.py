@@ -1,4 +1,4 @@
-"""The joins that healed, and how long they took."""
+"""The joins that healed, how long they took, and how many will still heal."""
 
 from __future__ import annotations
 
@@ -64,3 +64,13 @@ def find_longest_healing(environment: Environment) -> timedelta | None:
     """Return the longest time that one of the latest healed joins of any period took; None if nothing has healed."""
     healed_joins = Outcome.objects.filter(environment=environment, healed_at__isnull=False).order_by("-healed_at")
     return max(healed_joins.values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED], default=None)
+
+
+def estimate_healing(pending: float, healed: int, broken: int) -> float:
+    """Estimate what share of some broken joins will still heal, 0 to 1.
+
+    pending: the share of healings that take longer than these joins have waited so far.
+    healed, broken: how many joins have healed, and how many are broken. These tell how likely joins are to heal.
+    """
+    still_healing = healed * pending
+    return still_healing / (still_healing + broken) if still_healing else 0.0

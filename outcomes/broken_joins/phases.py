@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from outcomes.analytics.lag import estimate_pending
-from outcomes.broken_joins.causes.advice import estimate_healing
-from outcomes.broken_joins.healed_joins import Healing
+from outcomes.broken_joins.healed_joins import Healing, estimate_healing
 from outcomes.tallies.series import find_first_data, read_series_of_all_keys
 from wire.time.period import Period
 from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous

@@ -1,4 +1,4 @@
-"""Say what to do about broken joins, and how many will still heal (pure).
+"""Say what to do about broken joins (pure).
 
 A join whose id was never seen may still heal, unless it has waited longer than any healed join had to wait.
 """
@@ -80,16 +80,6 @@ def advise_on_one(kind: str, first_reported_at: datetime | None, longest: timede
     if kind != "never-seen" or longest is None or first_reported_at is None or now - first_reported_at <= longest:
         return ADVICE[kind].to_do
     return f"O{_explain_age(longest)[1:]}"
-
-
-def estimate_healing(pending: float, healed: int, broken: int) -> float:
-    """Estimate what share of some broken joins will still heal, 0 to 1.
-
-    pending: the share of healings that take longer than these joins have waited so far.
-    healed, broken: how many joins have healed, and how many are broken. These tell how likely joins are to heal.
-    """
-    still_healing = healed * pending
-    return still_healing / (still_healing + broken) if still_healing else 0.0
 
 
 def _explain_age(longest: timedelta) -> str:

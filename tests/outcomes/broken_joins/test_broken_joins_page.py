@@ -10,7 +10,7 @@ from hub.retention.prune import prune_all
 from outcomes.broken_joins import cause_starts, diagnosed_joins, queries
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
-from outcomes.broken_joins.overview import find_main_cause
+from outcomes.broken_joins.main_cause import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome

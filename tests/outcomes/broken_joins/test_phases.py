@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.causes.advice import estimate_healing
+from outcomes.broken_joins.healed_joins import estimate_healing
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_rows, read_tables
