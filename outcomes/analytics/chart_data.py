@@ -1,4 +1,4 @@
-"""The numbers of a chart: a line for each key, and the rate of broken joins."""
+"""The numbers of a chart: a line for each key."""
 
 from __future__ import annotations
 
@@ -32,28 +32,6 @@ class ChartLine:
     @property
     def total(self) -> int:
         return sum(self.numbers)
-
-
-@dataclass(frozen=True)
-class BrokenRate:
-    """The numbers of one environment or API key in each bucket: broken joins, and all reported outcomes."""
-
-    name: str
-    broken_joins: list[int]
-    reported_outcomes: list[int]
-
-    @property
-    def ratios(self) -> list[float | None]:
-        buckets = zip(self.broken_joins, self.reported_outcomes, strict=True)
-        return [round(broken_joins / outcomes, 4) if outcomes else None for broken_joins, outcomes in buckets]
-
-    @property
-    def total_broken(self) -> int:
-        return sum(self.broken_joins)
-
-    @property
-    def total_reported(self) -> int:
-        return sum(self.reported_outcomes)
 
 
 @dataclass(frozen=True)

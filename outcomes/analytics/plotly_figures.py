@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from unicodedata import bidirectional
 
-from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
+from outcomes.analytics.chart_data import Chart, ChartLine
 from wire.format_numbers import count_noun
 from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time.buckets import Bucket, describe_starts, name_partial
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
-MIN_REPORTED = 20  # a rate of fewer outcomes says little
 TICKS = 8
 RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI"}  # classes of characters in Unicode
 LAYOUT_OF_LINES = {
@@ -47,36 +46,7 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
         style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared_line.key or ""]}, "opacity": 0.6}
         name = escape_markup(f"{compared_line.name}, {chart.compared_name}")
         traces.append({**common, "mode": "lines", "name": name, "y": list(compared_line.numbers), **style})
-    return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
-
-
-def draw_rates(
-    buckets: Sequence[Bucket], rates: Sequence[BrokenRate], *, names: Mapping[str, str] | None = None
-) -> Mapping[str, Any]:
-    """Draw one line for each environment or API key; it is interrupted where nothing was reported.
-
-    names: the names for the legend, by the rates' own names; a rate without an entry keeps its own name.
-    """
-    common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
-    colours = choose_colours([rate.name for rate in rates])
-    axis = {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}}
-    return {
-        "data": [
-            {**_draw_rate(rate, common), "name": escape_markup(name), "line": {"color": colours[rate.name]}}
-            for rate in rates
-            for name in [(names or {}).get(rate.name, rate.name)]
-        ],
-        "layout": {**_layout_of_lines(buckets), "yaxis": axis},
-    }
-
-
-def _draw_rate(rate: BrokenRate, common: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Draw a rate; each point shows both numbers of its ratio, and is hollow if few outcomes were reported."""
-    counts = [list(pair) for pair in zip(rate.broken_joins, rate.reported_outcomes, strict=True)]
-    symbols = ["circle-open" if outcomes < MIN_REPORTED else "circle" for _, outcomes in counts]
-    hover = "%{y}, %{customdata[0]:,} of %{customdata[1]:,}"
-    points = {"customdata": counts, "hovertemplate": hover, "marker": {"symbol": symbols}}
-    return {**common, "y": rate.ratios, **points}
+    return {"data": traces, "layout": {**build_line_layout(buckets), "yaxis": _axis_of_counts(unit)}}
 
 
 def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any]:
@@ -87,7 +57,7 @@ def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any
     return {"data": [{"type": "bar", "name": unit, "x": labels, "y": numbers, **texts}], "layout": layout}
 
 
-def _layout_of_lines(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
+def build_line_layout(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
     partial = [number for number, bucket in enumerate(buckets) if bucket.is_partial]
     shades = {"shapes": list(map(_shade_bucket, partial)), **name_partial(partial)}
     return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets), **shades}

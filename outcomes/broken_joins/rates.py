@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
+from outcomes.analytics.chart_data import MAX_LINES
 from outcomes.broken_joins.queries import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.postgresql.replica import get_read_connection
@@ -14,6 +14,28 @@ from wire.tallies.spans import cover_period, segment_columns
 from wire.time.buckets import Bucket
 from wire.time.period import Period
 from workspaces.models import Environment
+
+
+@dataclass(frozen=True)
+class BrokenRate:
+    """The numbers of one environment or API key in each bucket: broken joins, and all reported outcomes."""
+
+    name: str
+    broken_joins: list[int]
+    reported_outcomes: list[int]
+
+    @property
+    def ratios(self) -> list[float | None]:
+        buckets = zip(self.broken_joins, self.reported_outcomes, strict=True)
+        return [round(broken_joins / outcomes, 4) if outcomes else None for broken_joins, outcomes in buckets]
+
+    @property
+    def total_broken(self) -> int:
+        return sum(self.broken_joins)
+
+    @property
+    def total_reported(self) -> int:
+        return sum(self.reported_outcomes)
 
 
 @dataclass(frozen=True)

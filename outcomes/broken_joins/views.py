@@ -11,9 +11,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.analytics import plotly_figures
 from outcomes.analytics.compare import find_sibling
-from outcomes.analytics.plotly_figures import MIN_REPORTED
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import ADVICE, write_advice
@@ -26,6 +24,7 @@ from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_li
 from outcomes.broken_joins.moves.move import find_movable
 from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.queries import find_broken_joins, find_oldest_report, list_api_keys
+from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
@@ -200,7 +199,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "table": table,
                 "chart": chart,
                 "step": find_step(period, chart.buckets),
-                "figure": plotly_figures.draw_rates(chart.buckets, chart.lines, names=names),
+                "figure": draw_rates(chart.buckets, chart.lines, names=names),
                 "line_names": [names.get(line.name, line.name) for line in chart.lines],
                 "bucket_rows": chart.rows,
                 "is_last_partial": any(bucket.is_partial for bucket in chart.buckets[-1:]),
