@@ -1,19 +1,16 @@
-"""Figures of the outcomes pages as dicts for plotly.js, and a sentence that says what they show (pure)."""
+"""Figures of the outcomes pages as dicts for plotly.js (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from unicodedata import bidirectional
 
-from outcomes.analytics.chart_data import Chart, ChartLine
-from wire.format_numbers import count_noun
+from outcomes.analytics.chart_data import Chart
 from wire.series_colours import COLOUR_OF_REST, choose_colours
 from wire.time.buckets import Bucket, describe_starts, name_partial
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8
-RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI"}  # classes of characters in Unicode
 LAYOUT_OF_LINES = {
     "hovermode": "x unified",
     "showlegend": True,
@@ -76,22 +73,3 @@ def _axis_of_counts(unit: str) -> Mapping[str, Any]:
 def escape_markup(name: str) -> str:
     """Escape a name, so that plotly.js shows it as it is and finds no tags or entities in it."""
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def isolate(name: str) -> str:
-    """Return a name; one with right-to-left letters within marks, so that it does not reorder the text beside it."""
-    return f"\u2068{name}\u2069" if RIGHT_TO_LEFT.intersection(map(bidirectional, name)) else name
-
-
-def summarize_chart(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
-    """Say in one sentence what the chart of the most frequent keys shows."""
-    summary = f"{count_noun(outcomes, 'outcome')}, {count_noun(conversations, 'conversation')} started"
-    if leading is None or not leading.total:
-        return f"{summary}."
-    return f"{summary}; {isolate(leading.name)} leads with {leading.total:,}."
-
-
-def summarize_chosen(outcomes: int, conversations: int, leading: ChartLine | None) -> str:
-    """Say in one sentence what a chart of chosen keys or of later ranks shows: other keys may be more frequent."""
-    summary = f"{count_noun(outcomes, 'outcome')} in all, {count_noun(conversations, 'conversation')} started"
-    return f"{summary}; {isolate(leading.name)} {leading.total:,} of them." if leading else f"{summary}."

@@ -14,6 +14,7 @@ from django.utils import timezone
 from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
+from outcomes.analytics.chart_sentence import summarize_chart, summarize_chosen
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.conversations import (
     CONVERSATIONS_PER_PAGE,
@@ -113,7 +114,7 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     has_more = not filters.selected_keys and analytics.top_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     shows_top_keys = not filters.selected_keys and filters.rank == 1
-    summarize = plotly_figures.summarize_chart if shows_top_keys else plotly_figures.summarize_chosen
+    summarize = summarize_chart if shows_top_keys else summarize_chosen
     return {
         **_draw_chart(chart, analytics.environment, analytics.period),
         "sentence": summarize(totals.outcomes, totals.conversations, leading),
