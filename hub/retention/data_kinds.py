@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from alerts.delivery import prune as alerts
 from catalog.ingest import prune as catalog_prune
-from catalog.ingest import reporters
+from catalog.ingest import reporter_activity
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
@@ -137,7 +137,11 @@ KINDS = (
         "What fired, with its deliveries; and, for at least 62 days, in which quarter hours each reporter reported.",
         (
             RowSource(alerts.find_expired_events, alerts.delete_expired_events),
-            RowSource(reporters.find_expired_activity, reporters.delete_expired_activity, least_days=ACTIVITY_DAYS),
+            RowSource(
+                reporter_activity.find_expired_activity,
+                reporter_activity.delete_expired_activity,
+                least_days=ACTIVITY_DAYS,
+            ),
         ),
         default_days=ALERT_DAYS,
     ),

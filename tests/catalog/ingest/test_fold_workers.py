@@ -17,7 +17,7 @@ from django.utils import timezone
 from catalog import inbox_queries, operation_queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
-from catalog.ingest.reporters import record_activity
+from catalog.ingest.reporter_activity import record_activity
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
 from catalog.rules.reproject import lock_operations
 from tests.catalog.reports import environment_of, observation, report

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from outcomes.analytics import reporters, views
+from outcomes.analytics import outcomes_by_api_key, views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_tables
@@ -74,7 +74,7 @@ def test_a_key_that_has_only_broken_joins_says_who_reported_them(production, bro
 
 
 def test_of_many_outcomes_the_latest_are_counted_and_the_page_says_so(production, browser_client, monkeypatch):
-    monkeypatch.setattr(reporters, "MAX_REPORTED", 4)
+    monkeypatch.setattr(outcomes_by_api_key, "MAX_REPORTED", 4)
     monkeypatch.setattr(views, "MAX_REPORTED", 4)
     page = browser_client.get(f"{PAGE}?key=purchase")
     assert sum(row.reported for row in page.context["reporters"]) == 4

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from catalog.ingest.fold import fold_reports
-from catalog.ingest.reporters import read_activity
+from catalog.ingest.reporter_activity import read_activity
 from catalog.models import ReporterActivity, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from wire.time.period import QUARTER
