@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -16,6 +15,7 @@ from affidavit.operations import Identity
 from catalog.browse import exports
 from catalog.browse.beyond_limit import excess_operations, summarize_excess
 from catalog.browse.download_links import FORMAT_LINKS
+from catalog.browse.empty_page import write_example_report
 from catalog.browse.filters import (
     SORT_KEYS,
     SORTED_COLUMNS,
@@ -46,11 +46,6 @@ from workspaces.pages.page import Page
 NO_OPERATION = Identity("", "")  # of verifications that named none
 ROWS_PER_PAGE = 100
 MAX_DEAD_LETTERS_SHOWN = 20
-EXAMPLE_REPORT = """{%s"reportId": "%s", "observations": [
-    {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
-     "parameters": {"orderId": {"type": "integer"}},
-     "response": {"type": "object",
-      "properties": {"id": {"type": "integer"}, "paid": {"type": "boolean"}}}}]}"""
 
 
 def show_catalog(
@@ -111,10 +106,3 @@ def show_catalog(
 def _count_absent_properties(environment: Environment) -> tuple[Mapping[int, int], Mapping[int, int]]:
     """Return how many properties are no longer seen, and how many are probably gone, by operation."""
     return count_absent_by_operation(environment), count_probably_gone(environment)
-
-
-def write_example_report(environment: Environment) -> str:
-    """Return the body of a report that adds one operation to this environment; its reportId is always the same."""
-    report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}/operation")
-    target = "" if environment.name == "production" else f'"environment": "{environment.name}", '
-    return EXAMPLE_REPORT % (target, report_id)

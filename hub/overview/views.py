@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.views import write_example_report
+from catalog.browse.empty_page import write_example_report
 from catalog.change_labels import CHANGE_KINDS
 from catalog.drift.breaking_summary import summarize_breaking_drift
 from catalog.drift.exports import export_drift

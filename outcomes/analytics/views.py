@@ -23,13 +23,13 @@ from outcomes.analytics.conversations import (
     read_conversations,
     read_lags,
 )
+from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters
 from outcomes.analytics.funnel import MAX_STEPS
 from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
 from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
-from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import read_keys
