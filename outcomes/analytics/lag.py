@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
 
+MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes
+
 # Each range ends where the next one begins; a report may precede the start that was registered.
 LAG_RANGES = (
     (None, "before the start"),

@@ -16,13 +16,6 @@ from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
 from outcomes.analytics.chart_sentence import summarize_chart, summarize_chosen
 from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
-from outcomes.analytics.conversations import (
-    CONVERSATIONS_PER_PAGE,
-    count_newer,
-    parse_page_position,
-    read_conversations,
-    read_lags,
-)
 from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters
@@ -30,6 +23,13 @@ from outcomes.analytics.funnel import MAX_STEPS
 from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
 from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.analytics.phases import read_phases
+from outcomes.analytics.reached_conversations import (
+    CONVERSATIONS_PER_PAGE,
+    count_newer,
+    parse_page_position,
+    read_conversations,
+    read_lags,
+)
 from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import read_keys

@@ -10,9 +10,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.analytics import conversations, plotly_figures
+from outcomes.analytics import plotly_figures, reached_conversations
 from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.analytics.lag import LAG_RANGES, count_lags
+from outcomes.analytics.reached_conversations import select_conversations
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_rows, read_tables
@@ -97,14 +98,14 @@ def test_paging_lists_each_conversation_once(production, browser_client):
 
 
 def test_the_download_of_all_keys_has_all_rows(production, browser_client, monkeypatch):
-    monkeypatch.setattr(conversations, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(reached_conversations, "ROWS_AT_ONCE", 7)
     rows = read_rows(browser_client.get(f"{PAGE}.csv?table=conversations"))
     assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
 
 
 @pytest.mark.parametrize("key", ["", "purchase"])
 def test_a_download_is_streamed_without_one_sort_of_all_rows(production, key):
-    rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
+    rows = select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
         cursor.execute(f"EXPLAIN {rows.write_select(TIMES)}", rows.parameters)
@@ -115,7 +116,7 @@ def test_a_download_is_streamed_without_one_sort_of_all_rows(production, key):
 
 @pytest.mark.parametrize("key", ["", "purchase"])
 def test_several_processes_of_postgresql_can_write_the_cells_of_a_download(production, key):
-    rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
+    rows = select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
     with read_in_order() as connection, connection.cursor() as cursor:
         cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
         cursor.execute("SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0")
@@ -143,7 +144,7 @@ def test_a_download_holds_odd_text_in_the_order_of_the_text_itself(workspace, br
 
 
 def test_far_back_a_page_has_no_number(production, browser_client, monkeypatch):
-    monkeypatch.setattr(conversations, "MAX_COUNTED", 15)
+    monkeypatch.setattr(reached_conversations, "MAX_COUNTED", 15)
     older = browser_client.get(PAGE, {"key": "purchase"}).context["older_cursor"]
     page = browser_client.get(PAGE, {"key": "purchase", "cursor": older}).content.decode()
     assert "<span> 20 of 130; the download has all. </span>" in " ".join(page.split())

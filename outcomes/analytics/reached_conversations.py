@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from outcomes.analytics.lag import LagDistribution, count_lags
+from outcomes.analytics.lag import MAX_LAGS, LagDistribution, count_lags
 from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
@@ -17,7 +17,6 @@ from workspaces.models import Environment
 CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 ROWS_AT_ONCE = 5000
 MAX_COUNTED = 10_000  # conversations that are counted before a page; with more, the page does not number its rows
-MAX_LAGS = 2000  # lags are shown for this many of the latest outcomes
 
 
 class PagePosition(NamedTuple):
