@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from outcomes.analytics.chart_data import Chart, ChartLine, read_compared_numbers, read_key_chart
-from outcomes.analytics.compare import ComparedShare
+from outcomes.analytics.comparison_choice import ComparedShare
 from outcomes.analytics.outcomes_by_api_key import read_reporters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.phases import read_phases

@@ -9,7 +9,7 @@ from itertools import islice
 
 from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics.chart_data import Chart, read_chart
-from outcomes.analytics.compare import ComparedShare, choose_comparison, read_compared_reached
+from outcomes.analytics.comparison_choice import ComparedShare, choose_comparison, read_compared_reached
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversation, read_funnel, read_lost
 from outcomes.models import ALL_KEYS

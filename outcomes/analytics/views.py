@@ -15,7 +15,7 @@ from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
 from outcomes.analytics.chart_sentence import summarize_chart, summarize_chosen
-from outcomes.analytics.compare import choose_comparison, is_comparison, list_siblings, read_compared_reached
+from outcomes.analytics.comparison_choice import choose_comparison, is_comparison, list_siblings, read_compared_reached
 from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from outcomes.analytics.compare import find_sibling
+from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.models import Move
 from wire.errors import InvalidRequest
