@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta
 
 from django.db.models import QuerySet
 
@@ -20,7 +20,7 @@ from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import find_node
-from catalog.models import Drift, DriftMute, Operation, OperationVersion
+from catalog.models import Drift, Operation, OperationVersion
 from catalog.operation_queries import find_operation
 from catalog.review.impact import is_new_status
 from catalog.review.status_days import list_status_days
@@ -46,12 +46,6 @@ class VersionsAround:
 def find_drift(environment: Environment, number: int | None) -> Drift | None:
     """Return the change with this number, with its operation."""
     return drift_with_operations(environment).filter(pk=number).first() if number is not None else None
-
-
-def find_mute(drift: Drift, *, now: datetime) -> DriftMute | None:
-    """Return the mute in force of this kind of change at this place."""
-    mutes = DriftMute.objects.filter(environment=drift.environment_id, place_digest=drift.place_digest)
-    return mutes.filter(until__gt=now).first()
 
 
 def load_versions(drift: Drift) -> VersionsAround:

@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 
 from catalog.models import Drift
-from catalog.review import decide
+from catalog.review.acknowledge import acknowledge_drift, undo_acknowledgement
+from catalog.review.mute import mute_drift, unmute_drift
 from catalog.review.views import require_drift
 from wire.filters import read_number
 from workspaces.access import require_member_environment
@@ -19,7 +20,7 @@ from workspaces.pages.form_answers import member_form, return_to_page
 @member_form
 def post_acknowledgement(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     """Acknowledge a change, or undo that if `undo` is set; then go back to its page."""
-    verb = decide.undo_acknowledgement if request.POST.get("undo") else decide.acknowledge_drift
+    verb = undo_acknowledgement if request.POST.get("undo") else acknowledge_drift
     return _decide(request, slug, environment, pk, verb)
 
 
@@ -27,9 +28,9 @@ def post_acknowledgement(request: HttpRequest, slug: str, environment: str, pk: 
 def post_mute(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
     """Mute this kind of change at this node for `days`, or undo that if `undo` is set; then go back to the page."""
     if request.POST.get("undo"):
-        return _decide(request, slug, environment, pk, decide.unmute_drift)
+        return _decide(request, slug, environment, pk, unmute_drift)
     days = read_number(request.POST, "days") or 0
-    return _decide(request, slug, environment, pk, partial(decide.mute_drift, days=days))
+    return _decide(request, slug, environment, pk, partial(mute_drift, days=days))
 
 
 def _decide(

@@ -16,8 +16,8 @@ from catalog.models import Drift
 from catalog.review import change_detail, impact
 from catalog.review.change_detail import CurrentField
 from catalog.review.days_chart import describe_days
-from catalog.review.decide import MUTE_DAYS
 from catalog.review.impact import StatusShare
+from catalog.review.mute import DEFAULT_MUTE_DAYS, MUTE_DAYS, find_mute
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.table_exports import Table
@@ -61,8 +61,9 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **describe_days(field, drift, period, today=today),
-            "mute": change_detail.find_mute(drift, now=now),
+            "mute": find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
+            "default_mute_days": DEFAULT_MUTE_DAYS,
             "may_set_alerts": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
         }

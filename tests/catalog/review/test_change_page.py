@@ -21,8 +21,8 @@ from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
 from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
 from catalog.review.change_detail import find_current_field
-from catalog.review.decide import mute_drift, unmute_drift
 from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
+from catalog.review.mute import mute_drift, unmute_drift
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry, Membership

@@ -1,36 +1,17 @@
-"""Acknowledge a drift change, mute its kind at its place, and undo both; the audit log records each."""
+"""Mute a kind of drift change at its place for some days, and undo that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
 from catalog.models import Drift, DriftMute
+from catalog.review.decision_audit import record_decision
 from wire.errors import InvalidRequest
-from workspaces.audit.record import record_audit
 
 MUTE_DAYS = (1, 7, 30)
-
-
-@transaction.atomic
-def acknowledge_drift(drift: Drift, *, actor: str, now: datetime) -> None:
-    """Record that a person has seen the change. If it is acknowledged already, change nothing."""
-    drift.environment.hold()
-    rows = _select(drift).filter(acknowledged_at=None)
-    if rows.update(acknowledged_at=now, acknowledged_by=actor):
-        _record_decision(drift, "drift acknowledged", {}, actor=actor, now=now)
-
-
-@transaction.atomic
-def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
-    """Show the change as new again. If it is not acknowledged, change nothing."""
-    drift.environment.hold()
-    rows = _select(drift).filter(acknowledged_at__isnull=False)
-    if rows.update(acknowledged_at=None, acknowledged_by=""):
-        _record_decision(drift, "drift acknowledgement undone", {}, actor=actor, now=now)
+DEFAULT_MUTE_DAYS = 7  # of the form
 
 
 @transaction.atomic
@@ -62,7 +43,7 @@ def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
         unique_fields=["environment", "place_digest"],
         update_fields=["until", "muted_at", "muted_by"],
     )
-    _record_decision(drift, "drift muted", {"days": days}, actor=actor, now=now)
+    record_decision(drift, "drift muted", {"days": days}, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -71,19 +52,10 @@ def unmute_drift(drift: Drift, *, actor: str, now: datetime) -> None:
     drift.environment.hold()
     mutes = DriftMute.objects.filter(environment=drift.environment, place_digest=drift.place_digest, until__gt=now)
     if mutes.delete()[0]:
-        _record_decision(drift, "drift unmuted", {}, actor=actor, now=now)
+        record_decision(drift, "drift unmuted", {}, actor=actor, now=now)
 
 
-def _select(drift: Drift) -> Any:
-    return Drift.objects.filter(environment=drift.environment_id, pk=drift.pk)
-
-
-def _record_decision(drift: Drift, action: str, facts: Mapping[str, Any], *, actor: str, now: datetime) -> None:
-    location = {
-        "environment": drift.environment.name,
-        "operation": str(drift.operation),
-        "place": f"{drift.part} {drift.pointer}".rstrip(),
-        "change": drift.words,
-        "changeId": drift.pk,
-    }
-    record_audit(drift.environment.workspace_id, action, {**location, **facts}, actor=actor, now=now)
+def find_mute(drift: Drift, *, now: datetime) -> DriftMute | None:
+    """Return the mute in force of this kind of change at this place."""
+    mutes = DriftMute.objects.filter(environment=drift.environment_id, place_digest=drift.place_digest)
+    return mutes.filter(until__gt=now).first()
