@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from catalog.browse.presence_counts import list_presence
-from catalog.browse.tree_filter import find_nodes
+from catalog.browse.tree_search import find_nodes
 from catalog.evidence.days import Gap, ObservedDays
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes

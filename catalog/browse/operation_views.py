@@ -18,8 +18,8 @@ from catalog.browse.curl_command import build_curl_command
 from catalog.browse.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.presence_counts import list_presence
 from catalog.browse.queries import find_verified
-from catalog.browse.tree_filter import find_nodes, find_search_example, find_unknown_nodes
 from catalog.browse.tree_rows import TreeRow, build_rows, find_chosen_pointer, label_node
+from catalog.browse.tree_search import find_nodes, find_search_example, find_unknown_nodes
 from catalog.downloads.absent_properties import drop_marked, mark_descriptor, mark_outline
 from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.queries import find_operation_name
