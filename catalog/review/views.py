@@ -9,8 +9,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.properties.days import DAY_COLUMNS, list_day_cells
 from catalog.browse.properties.history import find_successor
+from catalog.browse.properties.presence_by_day import DAY_COLUMNS, list_day_cells
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import change_detail, impact

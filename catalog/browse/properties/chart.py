@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from catalog.browse.properties.days import PropertyDay, count_types, sum_types
+from catalog.browse.properties.presence_by_day import PropertyDay, count_types, sum_types
 from catalog.evidence.nodes import Node
 from wire.series_colours import PARTIAL_OPACITY
 from wire.time.buckets import describe_starts, describe_time_axis

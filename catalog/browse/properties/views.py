@@ -12,7 +12,8 @@ from django.utils import timezone
 from catalog.browse.operation_views import require_operation
 from catalog.browse.presence_counts import Presence
 from catalog.browse.properties.chart import draw_presence, draw_types
-from catalog.browse.properties.days import (
+from catalog.browse.properties.history import find_predecessor, find_successor, list_property_drift
+from catalog.browse.properties.presence_by_day import (
     DAY_COLUMNS,
     PropertyDay,
     group_equal_days,
@@ -21,7 +22,6 @@ from catalog.browse.properties.days import (
     sum_presence,
     sum_types,
 )
-from catalog.browse.properties.history import find_predecessor, find_successor, list_property_drift
 from catalog.browse.properties.same_name import find_namesakes
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence

@@ -6,7 +6,7 @@ import pytest
 
 from catalog.browse.presence_counts import Presence
 from catalog.browse.properties.chart import draw_calls
-from catalog.browse.properties.days import PropertyDay
+from catalog.browse.properties.presence_by_day import PropertyDay
 
 FIRST = date(2026, 11, 24)
 DAY_MILLISECONDS = 24 * 60 * 60 * 1000

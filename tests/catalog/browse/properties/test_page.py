@@ -18,7 +18,7 @@ from django.utils import timezone
 from affidavit import Evidence, infer
 from catalog.browse.properties import history as property_history
 from catalog.browse.properties import same_name
-from catalog.browse.properties.days import narrow_state
+from catalog.browse.properties.presence_by_day import narrow_state
 from catalog.models import Drift, Operation
 from catalog.rules.baseline import reset_baseline, undo_baseline_reset
 from tests.catalog.reports import deliver, environment_of, observation
