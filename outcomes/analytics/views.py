@@ -20,9 +20,9 @@ from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters
 from outcomes.analytics.funnel import MAX_STEPS
+from outcomes.analytics.key_phases import read_phases
 from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
 from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
-from outcomes.analytics.phases import read_phases
 from outcomes.analytics.reached_conversations import (
     CONVERSATIONS_PER_PAGE,
     count_newer,

@@ -14,8 +14,8 @@ from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.diagnosed_joins import JOINS_AT_ONCE, stream_broken_joins
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
+from outcomes.broken_joins.join_phases import read_join_phases
 from outcomes.broken_joins.listed_joins import find_listed_joins
-from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.queries import find_broken_joins, find_reported_again, list_api_keys
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import find_last_reports

@@ -20,9 +20,9 @@ from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joi
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters, parse_join_filters
 from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
+from outcomes.broken_joins.join_phases import read_join_phases
 from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_listed_joins, page_all, page_matching
 from outcomes.broken_joins.moves.move import find_movable
-from outcomes.broken_joins.phases import read_join_phases
 from outcomes.broken_joins.queries import find_broken_joins, find_oldest_report, list_api_keys
 from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
