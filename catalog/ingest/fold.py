@@ -13,7 +13,7 @@ from django.utils import timezone
 from catalog.ingest.inbox import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
 from catalog.ingest.merge import merge_into_catalog
 from catalog.ingest.reporter_activity import record_activity
-from catalog.rules.reproject import lock_operations
+from catalog.rules.locks import lock_operations
 from wire.errors import is_outage
 from wire.metrics.definitions import FOLDED, FOLDS, count_after_commit
 from wire.request_context import find_sqlstate

@@ -17,7 +17,8 @@ from catalog.ingest.late_data import LateSums, load_calendars, store_late_eviden
 from catalog.ingest.operation_limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.operation_queries import prefetch_evidence
-from catalog.rules.reproject import mark_changed, reproject
+from catalog.rules.locks import mark_changed
+from catalog.rules.reproject import reproject
 from catalog.rules.resolution import RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules
 from workspaces.models import Environment

@@ -15,10 +15,11 @@ from django.db.models import Q
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import BaselineReset, Operation
 from catalog.operation_queries import LARGE_TEXTS
-from catalog.rules.reproject import lock_environment, reproject_rows
+from catalog.rules.locks import lock_operation
+from catalog.rules.override_audit import record_override
+from catalog.rules.reproject import reproject_rows
 from catalog.rules.resolution import RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules
-from workspaces.audit.record import record_audit
 
 
 @transaction.atomic
@@ -74,21 +75,6 @@ def undo_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) -> N
         row_ids = {pk for ids in operations for pk in ids if pk}
         reproject_rows(row.environment, row_ids, load_template_rules(row.environment), now=now)
         record_override(row, "baseline reset undone", actor=actor, now=now, location=reset.location)
-
-
-def lock_operation(operation: Operation) -> Operation:
-    """Return the row as it is now, in a transaction in which no fold can change it."""
-    lock_environment(operation.environment)
-    return Operation.objects.select_related("environment").get(pk=operation.pk)
-
-
-def record_override(row: Operation, action: str, *, actor: str, now: datetime, location: str) -> None:
-    """Record a manual override of an operation in the audit log.
-
-    location: the node, "" for the whole operation.
-    """
-    facts = {"environment": row.environment.name, "operation": str(row)} | ({"place": location} if location else {})
-    record_audit(row.environment.workspace_id, action, facts, actor=actor, now=now)
 
 
 def _find_unobserved_reset(targets: Sequence[Operation], part: str, pointer: str) -> BaselineReset | None:

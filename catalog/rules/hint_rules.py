@@ -14,8 +14,8 @@ from django.db.models.functions import Coalesce
 
 from affidavit.operations import Identity
 from catalog.models import HintRule, Operation
-from catalog.rules.baseline import record_override
-from catalog.rules.reproject import lock_operations
+from catalog.rules.locks import lock_operations
+from catalog.rules.override_audit import record_override
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db import transaction
 
 from catalog.models import MapRule, Operation
-from catalog.rules.baseline import lock_operation, record_override
+from catalog.rules.locks import lock_operation
+from catalog.rules.override_audit import record_override
 from catalog.rules.reproject import reproject_rows
 from catalog.rules.template_rules_in_force import load_template_rules
 

@@ -7,8 +7,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from django.db import connection
-
 from affidavit.operations import Identity, OperationSum
 from catalog.evidence.parts import PartMaps, apply_map_rules, load_map_rules
 from catalog.evidence.projection import project
@@ -17,12 +15,6 @@ from catalog.models import BaselineReset, Operation, OperationVersion
 from catalog.operation_queries import LARGE_TEXTS, prefetch_evidence
 from catalog.rules.resolution import RuleSet
 from workspaces.models import Environment
-
-COUNT_CHANGE = """
-    INSERT INTO catalog_catalogrevision (environment_id, changes, digested_changes, document_digest, outline_digest)
-    VALUES (%s, 1, 0, '', '')
-    ON CONFLICT (environment_id) DO UPDATE SET changes = catalog_catalogrevision.changes + 1
-"""
 
 
 class VisibleSum(NamedTuple):
@@ -78,25 +70,6 @@ def reproject_rows(environment: Environment, row_ids: Collection[int], rules: Ru
         reproject([load_reported(merged_row) for merged_row in row.merged_rows], rules)
         _add_version(row, now=now)
         row.save()
-
-
-def lock_environment(environment: Environment) -> None:
-    """Keep folds and other overrides away from this environment's operations until the transaction ends."""
-    environment.hold()
-    lock_operations(environment)
-    mark_changed(environment)
-
-
-def lock_operations(environment: Environment) -> None:
-    """Wait until no other fold or override works on this environment. Keep others away until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
-
-
-def mark_changed(environment: Environment) -> None:
-    """Count a change of the catalog in the transaction that makes it, so that kept downloads are checked again."""
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT_CHANGE, [environment.pk])
 
 
 def _update_reach(row: Operation, rules: RuleSet) -> None:

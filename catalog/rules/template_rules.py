@@ -16,7 +16,8 @@ from catalog.models import Operation, TemplateRule
 from catalog.operation_queries import prefetch_evidence, visible_operations
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.rules.errors import RuleError
-from catalog.rules.reproject import lock_environment, reproject, reproject_rows
+from catalog.rules.locks import lock_environment
+from catalog.rules.reproject import reproject, reproject_rows
 from catalog.rules.resolution import Rule, RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules, name_templates
 from workspaces.audit.record import record_audit

@@ -19,7 +19,7 @@ from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.reporter_activity import record_activity
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
-from catalog.rules.reproject import lock_operations
+from catalog.rules.locks import lock_operations
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.models import Environment
 
