@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from catalog import inbox_queries
 from catalog.ingest.fold import fold_reports
-from catalog.ingest.inbox import is_being_folded
+from catalog.ingest.report_batch import is_being_folded
 from wire import wake_worker
 from wire.task_turns import Turn
 from workspaces.models import Environment

@@ -10,8 +10,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.ingest.inbox import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
 from catalog.ingest.merge import merge_into_catalog
+from catalog.ingest.report_batch import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
 from catalog.ingest.reporter_activity import record_activity
 from catalog.rules.locks import lock_operations
 from wire.errors import is_outage
@@ -20,8 +20,6 @@ from wire.request_context import find_sqlstate
 from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment
 
-MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less
-MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 log = logging.getLogger("affidavit.fold")
 
 
@@ -45,11 +43,10 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
     if not environment.try_hold():
         return 0
     announce_fold(environment.pk)
-    limits = {"max_reports": MAX_BATCH_REPORTS, "max_bytes": MAX_BATCH_BYTES}
-    batch = lock_batch(environment, **limits)
+    batch = lock_batch(environment)
     if batch.ids and not batch.is_full:
         lock_operations(environment)
-        batch = lock_batch(environment, **limits)
+        batch = lock_batch(environment)
     if batch.ids:
         fold_or_halve(environment, batch.ids, now=now)
         FOLDS.observe(time.perf_counter() - started_at)

@@ -7,12 +7,14 @@ before anything is stored, so that neither reaches the inbox.
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from affidavit import Evidence, Template, retemplate
 from affidavit.operations import (
@@ -134,3 +136,13 @@ def _stamp(evidence: Evidence, first: int, last: int) -> Evidence:
     evidence.stamp(first // SECONDS_PER_DAY)
     evidence.stamp(last // SECONDS_PER_DAY)
     return evidence
+
+
+def pack_sums(sums: str) -> str:
+    """Return sums, which are JSON, as the inbox stores them: compressed, so that PostgreSQL does not parse them."""
+    return b64encode(zlib.compress(sums.encode(), 1)).decode()
+
+
+def unpack_sums(stored_sums: Any) -> Any:
+    """Return the stored sums. Earlier versions stored them unpacked."""
+    return json.loads(zlib.decompress(b64decode(stored_sums))) if isinstance(stored_sums, str) else stored_sums

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from catalog import tasks
-from catalog.ingest.inbox import pack_sums
+from catalog.ingest.observations import pack_sums
 from catalog.models import WitnessReport, WitnessReportId
 from wire import wake_worker
 from wire.keyed_hash import compute_hash

@@ -31,8 +31,8 @@ class WitnessReportId(models.Model):
 class WitnessReport(models.Model):
     """One delivered report in the inbox.
 
-    sums: the sums as affidavit.operations.DailySums.to_state() returns them, packed by catalog.ingest.inbox; null once
-        the report is folded.
+    sums: the sums as affidavit.operations.DailySums.to_state() returns them, packed by catalog.ingest.observations;
+        null once the report is folded.
     size: the bytes of the body as received.
     dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from catalog.drift import queries
 from catalog.drift.filters import DriftFilters
 from catalog.ingest.fold import fold_reports
-from catalog.ingest.inbox import unpack_sums
+from catalog.ingest.observations import unpack_sums
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.rules.baseline import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation, report

@@ -18,8 +18,9 @@ from django.utils import timezone
 
 from catalog import inbox_queries, operation_queries, tasks
 from catalog.ingest import fold as folding
+from catalog.ingest import report_batch
 from catalog.ingest.fold import fold_batch, fold_reports
-from catalog.ingest.inbox import unpack_sums
+from catalog.ingest.observations import unpack_sums
 from catalog.models import Drift, Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from wire.task_turns import Turn
@@ -86,7 +87,7 @@ def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_work
     Operation.objects.all().delete()
 
     chance = random.Random(seed)
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
     for body in chance.sample(REPORTS, len(REPORTS)):
         assert api.post("/api/witness-reports", body, key=other_workspace.full_key).status_code == 202
         if chance.random() < 0.3:
@@ -153,7 +154,7 @@ def test_other_environments_are_left_alone(api, workspace, other_workspace):
 
 
 def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch):
-    monkeypatch.setattr(folding, "MAX_BATCH_BYTES", 1)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_BYTES", 1)
     send(api, *REPORTS)
     assert fold_batch(environment_of(workspace), now=timezone.now()) == 1
 
@@ -187,7 +188,7 @@ def test_the_sweep_finds_reports_stored_while_the_clock_was_ahead(api):
 def short_turns(monkeypatch) -> list[Any]:
     """Let a worker's turn end after one batch of one report. Return all doorbells, each as a task and ids."""
     rings: list[Any] = []
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 1)
     monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
     monkeypatch.setattr(tasks.wake_worker, "send_after_commit", lambda task, *ids: rings.append((task, *ids)))
     return rings
@@ -211,7 +212,7 @@ def test_the_sweep_folds_everything_even_beyond_one_turn(api, short_turns):
 
 def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypatch):
     first, second = (report(observation(response={"id": value})) for value in (1, "x"))
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 1)
     merge = folding.merge_into_catalog
 
     def merge_while_another_report_comes(*arguments: Any, now: datetime) -> None:
@@ -242,7 +243,7 @@ def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
 
 @pytest.mark.django_db(transaction=True)
 def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 3)
     created = create_workspace("Busy", actor="test", now=timezone.now(), with_full_key=True)
     environment = environment_of(created)
     client = Client()

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from catalog import inbox_queries, operation_queries, tasks
 from catalog.ingest import fold as folding
+from catalog.ingest import report_batch
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.reporter_activity import record_activity
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
@@ -79,7 +80,7 @@ def first_worker_stopped_at(
 
 def test_a_second_worker_folds_what_the_first_has_not_locked(api, workspace, monkeypatch):
     environment = environment_of(workspace)
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 2)
     for _ in range(6):
         send(api, observation(response={"id": 1}))
     with first_worker_stopped_at(monkeypatch, "sum_reports", environment):
@@ -97,7 +98,7 @@ def test_another_environment_can_be_folded_during_a_merge(api, workspace, monkey
 def test_a_merge_is_dated_after_the_merges_it_waited_for(api, workspace, monkeypatch):
     """So the versions of an operation are in order of time, even if an earlier batch is merged later."""
     environment = environment_of(workspace)
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 1)
     for value in (1, "x"):
         send(api, observation(response={"id": value}))
     with first_worker_stopped_at(monkeypatch, "lock_operations", environment):
@@ -108,7 +109,7 @@ def test_a_merge_is_dated_after_the_merges_it_waited_for(api, workspace, monkeyp
 
 def test_the_sweep_leaves_an_environment_to_the_worker_that_folds_it(api, workspace, monkeypatch):
     environment = environment_of(workspace)
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 2)
     for _ in range(6):
         send(api, observation(response={"id": 1}))
     WitnessReport.objects.update(received_at=timezone.now() - 2 * tasks.LONGEST_WAIT)
@@ -148,7 +149,7 @@ def test_a_small_batch_includes_reports_that_arrived_while_it_waited(api, worksp
 
 def test_a_dead_letter_and_the_merge_of_another_worker_do_not_wait_for_each_other(api, workspace, monkeypatch):
     environment = environment_of(workspace)
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 2)
     for _ in range(3):
         send(api, observation(response={"id": 1}))
     WitnessReport.objects.update(received_at=timezone.now())  # all in one quarter hour
@@ -225,7 +226,7 @@ def fold_with_kills(environment: Environment, chance: random.Random, kills: list
 
 @pytest.mark.parametrize("seed", range(3))
 def test_workers_killed_at_any_statement_count_every_report_once(api, workspace, monkeypatch, settings, seed):
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 3)
     calm, wild = environment_of(workspace), environment_of(workspace, "staging")
     send_two_rounds(api, random.Random(seed), calm.name, lambda: fold_reports(calm))
     kills: list[str] = []
@@ -250,7 +251,7 @@ def test_workers_killed_at_any_statement_count_every_report_once(api, workspace,
 
 def test_workers_at_the_limit_of_operations_neither_lose_nor_repeat_a_count(api, workspace, monkeypatch, settings):
     settings.MAX_OPERATIONS = 4
-    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    monkeypatch.setattr(report_batch, "MAX_BATCH_REPORTS", 2)
     environment = environment_of(workspace)
     for number in range(30):
         send(api, observation(path=f"/{NAMES[number % len(NAMES)]}", response={"id": 1}, count=number + 1))

@@ -118,7 +118,7 @@ def test_the_sum_of_all_other_operations_takes_no_place_of_the_limit(api, worksp
 @pytest.mark.parametrize("seed", range(3))
 def test_every_observation_is_counted_once_in_any_order_and_batching(api, workspace, monkeypatch, seed):
     chance = random.Random(seed)
-    monkeypatch.setattr("catalog.ingest.fold.MAX_BATCH_REPORTS", chance.choice([1, 2, 50]))
+    monkeypatch.setattr("catalog.ingest.report_batch.MAX_BATCH_REPORTS", chance.choice([1, 2, 50]))
     monkeypatch.setattr("catalog.ingest.merge.BATCH_OPERATIONS", chance.choice([1, 2, 50]))
     deliver(api, workspace, *observations("a", "b", "c"))
     sent = dict.fromkeys("abcdefgh", 0) | dict.fromkeys("abc", 1)

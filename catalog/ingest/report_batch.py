@@ -1,10 +1,7 @@
-"""The inbox of reports that wait to be folded: read a batch, set aside reports that cannot be folded."""
+"""The reports that a fold takes from the inbox as one batch: lock, sum and mark them, or make one a dead letter."""
 
 from __future__ import annotations
 
-import json
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,8 +10,12 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from affidavit.operations import DailySums
+from catalog.ingest.observations import unpack_sums
 from catalog.models import WitnessReport
 from workspaces.models import Environment
+
+MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less
+MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 
 
 class Batch(NamedTuple):
@@ -27,7 +28,7 @@ class Batch(NamedTuple):
     is_full: bool
 
 
-def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> Batch:
+def lock_batch(environment: Environment) -> Batch:
     """Lock the oldest unfolded reports that fit a batch, without those that another worker has locked.
 
     The batch has at least one report, if there is any. A second call in the same transaction includes the reports that
@@ -37,16 +38,16 @@ def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) ->
         WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)
         .order_by("id")
         .select_for_update(skip_locked=True, of=("self",))
-        .values_list("id", "size")[:max_reports]
+        .values_list("id", "size")[:MAX_BATCH_REPORTS]
     )
     ids: list[int] = []
     total_bytes = 0
     for report_id, size in rows:
         total_bytes += size
-        if ids and total_bytes > max_bytes:
+        if ids and total_bytes > MAX_BATCH_BYTES:
             return Batch(ids, is_full=True)
         ids.append(report_id)
-    return Batch(ids, is_full=len(ids) == max_reports)
+    return Batch(ids, is_full=len(ids) == MAX_BATCH_REPORTS)
 
 
 def announce_fold(environment_id: int) -> None:
@@ -65,16 +66,6 @@ def is_being_folded(environment_id: int) -> bool:
 
 def _name_fold(environment_id: int) -> str:
     return f"catalog.fold at work {environment_id}"
-
-
-def pack_sums(sums: str) -> str:
-    """Return sums, which are JSON, as the inbox stores them: compressed, so that PostgreSQL does not parse them."""
-    return b64encode(zlib.compress(sums.encode(), 1)).decode()
-
-
-def unpack_sums(stored_sums: Any) -> Any:
-    """Return the stored sums. Earlier versions stored them unpacked."""
-    return json.loads(zlib.decompress(b64decode(stored_sums))) if isinstance(stored_sums, str) else stored_sums
 
 
 def sum_reports(environment: Environment, batch: Sequence[int]) -> DailySums:
