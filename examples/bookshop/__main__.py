@@ -23,6 +23,7 @@ from examples.bookshop import people, reporting
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Site, list_sites
 from examples.bookshop.calls import over_http
+from examples.bookshop.habits import STAGING_SHARE, Habits
 from examples.bookshop.keys import Keys, read_keys
 from examples.bookshop.shop import Bookshop, Settings
 
@@ -33,7 +34,6 @@ OPENING_WAIT_FACTOR = 1 / 60  # the same for the first conversations
 LIVELY_SECONDS = 480  # how long conversations are frequent if there is no release
 LIVELY_SECONDS_AFTER_RELEASE = 300
 LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 600.0  # seconds between two conversations
-STAGING_SHARE = 0.12  # the share of conversations in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
 RELEASE = "Release 5.0"
@@ -126,7 +126,7 @@ def run_conversations(assistants: Sequence[Assistant], *, released_at: float, sh
             interval = LIVELY_INTERVAL if time.time() < lively_until else QUIET_INTERVAL
             next_at = time.time() + chance.expovariate(1) * interval
             pair = assistants if chance.random() > STAGING_SHARE else assistants[::-1]
-            agenda.add(people.run_conversation(*pair, people.Habits()), due_at=time.time())
+            agenda.add(people.run_conversation(*pair, Habits()), due_at=time.time())
         try:
             while agenda.next_at <= time.time():
                 agenda.run_next()
@@ -151,7 +151,7 @@ def announce_release(deployment: Assistant, begun_at: float) -> people.Steps:
 
 def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Steps]:
     """Yield the first conversations and a few mistakes, so that every page has data at once."""
-    usual, altering = people.Habits(), people.Habits(altered_share=1.0)
+    usual, altering = Habits(), Habits(altered_share=1.0)
     for scenario in (people.buy, people.request_refund, people.change_newsletter):
         yield people.run_conversation(production, staging, usual, scenario)
         yield people.run_conversation(production, staging, altering, scenario)

@@ -14,14 +14,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from examples.bookshop.calls import Answer, Call
+from examples.bookshop.habits import DECLINED_SHARE, EARLY_STEP_UP_SHARE, LOST_ANSWER_SHARE, UNDECIDED_SHARE
 from examples.bookshop.shop import STEP_UP_PATH, compute_pin
 
 INTENT = "X-Service-Intent"
 CONFIRMATION_LIFETIME = 900  # seconds until a pending confirmation expires
 POLL_INTERVAL = 15  # seconds between two attempts to mint
-UNDECIDED_SHARE, DECLINED_SHARE = 0.04, 0.09  # shares of confirmations
-EARLY_STEP_UP_SHARE = 0.8  # of the calls that need a step-up, those in which the user does it without being asked
-LOST_ANSWER_SHARE = 0.03
 
 CallSteps = Generator[float, None, Answer | None]
 """The steps of a call. The generator yields the seconds to wait before the next step, and returns the last answer."""

@@ -7,6 +7,8 @@ from random import Random
 
 from examples.bookshop.assistant import Assistant
 
+REGISTRATION_DELAY = (2_400, 5_400)  # the least and the most seconds until a late conversation is registered
+
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 DIAGNOSES: Mapping[str, float] = {
     "other-environment": 5,

@@ -9,7 +9,8 @@ from typing import Any
 
 from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.call_mistakes import MISTAKES
-from examples.bookshop.id_mistakes import choose_ids
+from examples.bookshop.habits import Habits
+from examples.bookshop.id_mistakes import REGISTRATION_DELAY, choose_ids
 from examples.bookshop.shelves import BOOKS
 
 NAMES = [
@@ -21,23 +22,8 @@ NAMES = [
 CITIES = ["Lisbon", "Hamburg", "Lyon", "Turin", "Gdańsk", "Ghent", "Graz", "Porto", "Aarhus", "Tartu"]
 SEARCHES = ["tolstoy", "austen", "brontë", "dickens", "the", "war", "moby", "hugo", "faust", "poems", "wells", "dante"]
 REASONS = ["damaged", "arrived late", "changed my mind", "wrong edition"]
-REGISTRATION_DELAY = (2_400, 5_400)  # the least and the most seconds until a late conversation is registered
 
 Steps = Generator[float, None, Any]
-
-
-@dataclass(frozen=True)
-class Habits:
-    """How often something happens.
-
-    legacy_share: the share of reads that are signed as version 1.
-    altered_share: the share of conversations in which one of id_mistakes.DIAGNOSES occurs.
-    mistake_share: the share of conversations with a wrong call.
-    """
-
-    legacy_share: float = 0.05
-    altered_share: float = 0.06
-    mistake_share: float = 0.11
 
 
 @dataclass(frozen=True)

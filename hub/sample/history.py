@@ -15,6 +15,7 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Site, list_sites
 from examples.bookshop.calls import Answer, in_process
+from examples.bookshop.habits import STAGING_SHARE, Habits
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.confirmations import SampleGate
@@ -30,7 +31,6 @@ DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
 CONVERSATIONS_PER_DAY = 120  # conversations on an average day, halfway through the history
 GROWTH = 1.6  # the traffic of the last day, as a multiple of that of the first
-STAGING_SHARE = 0.12  # of the conversations
 WEEKDAY_FACTORS = (1.0, 1.06, 1.1, 1.04, 0.94, 0.72, 0.66)  # from Monday on
 HOUR_FACTORS = (
     0.3, 0.2, 0.1, 0.1, 0.1, 0.2, 0.5, 0.9, 1.2, 1.3, 1.3, 1.4,
@@ -217,10 +217,10 @@ def expect_conversations(time: float, progress: float) -> float:
     return level * WEEKDAY_FACTORS[moment.weekday()] * HOUR_FACTORS[moment.hour] / sum(HOUR_FACTORS)
 
 
-def choose_habits(day: int) -> people.Habits:
+def choose_habits(day: int) -> Habits:
     progress = day / (HISTORY_DAYS - 1)
     legacy_share = LEGACY_SHARES[0] * (1 - progress) ** 1.5 + LEGACY_SHARES[1]
-    return people.Habits(legacy_share, altered_share=0.11 if day in TROUBLED_DAYS else 0.045, mistake_share=0.06)
+    return Habits(legacy_share, altered_share=0.11 if day in TROUBLED_DAYS else 0.045, mistake_share=0.06)
 
 
 def complete_history(workspace_facts: Mapping[str, Any], sample: SampleWorkspace) -> None:

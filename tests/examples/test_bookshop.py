@@ -17,6 +17,7 @@ from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.call_mistakes import MISTAKES
 from examples.bookshop.calls import Answer, in_process
+from examples.bookshop.habits import Habits
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, compute_pin
 
@@ -231,7 +232,7 @@ def test_a_hundred_conversations_run_through_and_every_way_to_mangle_an_id_occur
     agenda = Agenda(lambda: world.time)
     for n in range(100):
         agenda.add(
-            people.run_conversation(world.assistant, staging, people.Habits(altered_share=0.5)),
+            people.run_conversation(world.assistant, staging, Habits(altered_share=0.5)),
             due_at=world.time + 30 * n,
         )
     while len(agenda):

@@ -24,6 +24,7 @@ from examples.bookshop.__main__ import SilentHandler, ThreadingServer
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import INTENT, Assistant, ToolCall
 from examples.bookshop.calls import Answer, over_http
+from examples.bookshop.habits import Habits
 from tests.catalog.reports import deliver
 from tests.examples.test_bookshop import KEY, STAGING, SUB, World
 
@@ -43,7 +44,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.time, chance=Random(2))
     agenda = Agenda(lambda: world.time)
     for n in range(CONVERSATIONS):
-        agenda.add(people.run_conversation(world.assistant, staging, people.Habits()), due_at=world.time + 30 * n)
+        agenda.add(people.run_conversation(world.assistant, staging, Habits()), due_at=world.time + 30 * n)
     while len(agenda):
         world.time = max(world.time, agenda.next_at)
         agenda.run_next()

@@ -13,6 +13,7 @@ from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import list_sites
+from examples.bookshop.habits import Habits
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from hub.sample.keys import find_keys
 from workspaces.create import NewWorkspace, create_workspace
@@ -38,7 +39,7 @@ def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tu
     hub = HistoryHub(find_keys(created.as_json()), clock, created.signing_secret)
     sites = list_sites(created.as_json())[:2]
     stacks = [build_stack(site, hub, chance, released_at=start + released_at) for site in sites]
-    agenda, habits = Agenda(clock), people.Habits(altered_share=0.0)
+    agenda, habits = Agenda(clock), Habits(altered_share=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
         agenda.add(people.run_conversation(*pair, habits), due_at=start + number * BETWEEN_CONVERSATIONS)

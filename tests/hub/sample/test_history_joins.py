@@ -12,7 +12,8 @@ from django.utils import timezone
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, list_sites
-from examples.bookshop.id_mistakes import choose_ids
+from examples.bookshop.habits import Habits
+from examples.bookshop.id_mistakes import REGISTRATION_DELAY, choose_ids
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from hub.sample.keys import find_keys, replace_keys
 from outcomes.broken_joins.causes.groups import BrokenJoin
@@ -25,7 +26,7 @@ from workspaces.models import Environment
 pytestmark = pytest.mark.django_db
 
 CONVERSATIONS, APART, MINUTE = 200, 30.0, 60.0
-LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # the most seconds from the last start to the last registration
+LONGEST = REGISTRATION_DELAY[1] + 3600.0  # the most seconds from the last start to the last registration
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def play(created: NewWorkspace) -> Environment:
     clock, chance = SetClock(start), Random(7)
     hub = HistoryHub(find_keys({**created.as_json(), **keys}), clock, created.signing_secret)
     production, staging = (build_stack(site, hub, chance) for site in list_sites(created.as_json())[:2])
-    agenda, habits = Agenda(clock), people.Habits(altered_share=1.0, mistake_share=0.0)
+    agenda, habits = Agenda(clock), Habits(altered_share=1.0, mistake_share=0.0)
     for number in range(CONVERSATIONS):
         course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
         agenda.add(course, due_at=start + number * APART)
