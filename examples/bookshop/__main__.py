@@ -25,6 +25,7 @@ from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Site, li
 from examples.bookshop.calls import over_http
 from examples.bookshop.habits import STAGING_SHARE, Habits
 from examples.bookshop.keys import Keys, read_keys
+from examples.bookshop.release import DEPLOYMENT_SECONDS, RELEASE
 from examples.bookshop.shop import Bookshop, Settings
 
 WAIT_FACTOR = 1 / 15  # pauses are this share of a real user's, so that a viewer of the pages sees something happen
@@ -36,9 +37,6 @@ LIVELY_SECONDS_AFTER_RELEASE = 300
 LIVELY_INTERVAL, QUIET_INTERVAL = 2.0, 600.0  # seconds between two conversations
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
-RELEASE = "Release 5.0"
-# From the annotation of the release until the shop's answers change, so that no drift is dated before the annotation
-DEPLOYMENT_SECONDS = 60
 CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 

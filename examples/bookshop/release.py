@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+RELEASE = "Release 5.0"
+# From the annotation of the release until the shop's answers change, so that no drift is dated before the annotation
+DEPLOYMENT_SECONDS = 60
+
 Body = dict[str, Any]
 
 

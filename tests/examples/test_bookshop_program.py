@@ -11,6 +11,7 @@ import pytest
 
 from examples.bookshop import __main__ as program
 from examples.bookshop.assistant import HubAway, KeyRefused
+from examples.bookshop.release import DEPLOYMENT_SECONDS
 
 HOURS = 3
 
@@ -83,7 +84,7 @@ def test_a_release_is_announced_before_it_takes_effect(monkeypatch):
     assert program.run_conversations([assistant, assistant], released_at=released_at) == 0
     ((now, at),) = announced
     assert at <= now < released_at
-    assert at == released_at - program.DEPLOYMENT_SECONDS
+    assert at == released_at - DEPLOYMENT_SECONDS
 
 
 def test_the_program_ends_when_the_hub_stays_away(run):
