@@ -18,7 +18,7 @@ from catalog.ingest.observations import Observation
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, PATH_ERRORS, find_path_errors, split_path
 from wire.http.bounded_lists import BatchItem
-from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import MAX_COUNT, MAX_ITEMS, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
 MEDIA_TYPE = re.compile(r"\A[^\s/;]+/[^\s/;]+\s*(?:;|\Z)")
@@ -184,7 +184,7 @@ class WitnessReportForm(serializers.Serializer[Any]):
     environment = EnvironmentName()
     reportId = UuidText(help_text="Chosen by the reporter: the same report sent again changes nothing.")
     reporter = ExactText(max_length=MAX_REPORTER, required=False, help_text="The name of the program that observed.")
-    observations = WitnessObservation(many=True, help_text="At most 500.")
+    observations = WitnessObservation(many=True, help_text=f"At most {MAX_ITEMS}.")
 
 
 def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.verification import ACCEPTED
 from wire.http.bounded_lists import BatchItem
-from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import MAX_ITEMS, Count, EnvironmentName, ExactText, Moment, UuidText
 
 SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")
 MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally
@@ -80,7 +80,7 @@ class VerificationReportForm(serializers.Serializer[Any]):
 
     environment = EnvironmentName()
     reportId = UuidText(help_text="Chosen by the reporter: the same report sent again changes nothing.")
-    verifications = VerificationItem(many=True, help_text="At most 500.")
+    verifications = VerificationItem(many=True, help_text=f"At most {MAX_ITEMS}.")
 
 
 class ReportReceipt(serializers.Serializer[Any]):

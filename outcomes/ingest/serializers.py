@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from wire.http.bounded_lists import BatchItem
-from wire.http.fields import EnvironmentName, ExactText, Moment
+from wire.http.fields import MAX_ITEMS, EnvironmentName, ExactText, Moment
 
 
 class OutcomeItem(BatchItem):
@@ -19,7 +19,7 @@ class OutcomeItem(BatchItem):
 
 class OutcomeBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
-    outcomes = OutcomeItem(many=True, help_text="At most 500.")
+    outcomes = OutcomeItem(many=True, help_text=f"At most {MAX_ITEMS}.")
 
 
 class OutcomeReceipt(serializers.Serializer[Any]):
@@ -38,7 +38,7 @@ class ConversationItem(BatchItem):
 
 class ConversationBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
-    conversations = ConversationItem(many=True, help_text="At most 500.")
+    conversations = ConversationItem(many=True, help_text=f"At most {MAX_ITEMS}.")
 
 
 class ConversationReceipt(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from outcomes.broken_joins.causes.diagnose import Diagnosis
 
-MAX_EXAMPLES = 5
+MAX_EXAMPLES = 5  # first joins of a cause, of which the page names the first two ids (_partials/causes.html)
 
 
 @dataclass(frozen=True)

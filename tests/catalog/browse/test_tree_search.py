@@ -1,4 +1,4 @@
-"""Filtering a tree by words keeps matching properties and the branches above them."""
+"""Searching a tree by words keeps matching properties and the branches above them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
