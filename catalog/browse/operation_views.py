@@ -25,11 +25,11 @@ from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.downloads.tools import build_tool
-from catalog.drift.environments.extent import count_properties
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import find_probably_gone, list_no_longer_seen
 from catalog.drift.presence.load_no_longer_seen import find_absent_properties
+from catalog.drift.presence.property_counts import count_properties
 from catalog.drift.queries import find_latest_changes
 from catalog.drift.version_comparison import compare_versions, has_version
 from catalog.drift.version_timeline import build_timeline, fold_media_types

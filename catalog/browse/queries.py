@@ -25,8 +25,8 @@ from django.db.models.functions import Coalesce
 
 from affidavit.operations import Identity
 from catalog.browse.filters import OperationFilters
-from catalog.drift.environments.extent import count_absent_by_operation, count_probably_gone
 from catalog.drift.filters import DriftFilters
+from catalog.drift.presence.property_counts import count_absent_by_operation, count_probably_gone
 from catalog.drift.queries import list_drift
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.unobserved_resets import find_unobserved_reset

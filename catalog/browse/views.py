@@ -31,7 +31,7 @@ from catalog.browse.queries import (
     list_operations,
 )
 from catalog.browse.search import find_property_hits
-from catalog.drift.environments.extent import (
+from catalog.drift.presence.property_counts import (
     count_absent_by_operation,
     count_probably_gone,
     count_properties_of_operations,
