@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
-from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.mcp import build_mcp_document, build_output_schema
 from tests.catalog.downloads.schemas.test_json_schema import VALUES
 from tests.catalog.downloads.test_openapi import NO_BODY, outline, shape
@@ -65,23 +64,6 @@ def test_a_tool_has_everything_that_a_client_shows_and_validates():
 def test_the_result_has_what_the_latest_revision_requires():
     document = build_mcp_document([], {})
     assert document == {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-
-
-@pytest.mark.parametrize(
-    ("method", "hints"),
-    [
-        ("GET", [True, False, True, True]),
-        ("HEAD", [True, False, True, True]),
-        ("OPTIONS", [True, False, True, True]),
-        ("PUT", [False, True, True, True]),
-        ("DELETE", [False, True, True, True]),
-        ("POST", [False, True, False, True]),
-        ("PATCH", [False, True, False, True]),
-        ("PURGE", [False, True, False, True]),
-    ],
-)
-def test_all_four_hints_follow_from_the_method(method, hints):
-    assert derive_hints(method) == dict(zip(HINTS, hints, strict=True))
 
 
 @pytest.mark.parametrize(
