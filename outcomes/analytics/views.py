@@ -151,7 +151,7 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
 
     tables = list_key_tables(environment, period, key, comparison)
     takes = {"compare": partial(is_comparison, environment)}
-    return Page("outcomes/outcome.html", build_context, tables, takes=takes)
+    return Page("outcomes/outcome_key.html", build_context, tables, takes=takes)
 
 
 def _describe_key(environment: Environment, period: Period, key: str, comparison: Comparison) -> Mapping[str, Any]:

@@ -68,4 +68,4 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
         exports.export_lost(list_lost),
     ]
     takes = {"against": lambda name: against and name == against.name}
-    return Page("catalog/difference.html", build_context, tables, takes=takes, has_period=False)
+    return Page("catalog/environment_comparison.html", build_context, tables, takes=takes, has_period=False)
