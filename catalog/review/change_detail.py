@@ -198,17 +198,17 @@ def find_first_day(drift: Drift) -> date:
     return min(drift.last_day + ONE_DAY, drift.at.astimezone(UTC).date())
 
 
-def list_simultaneous_changes(drift: Drift) -> Sequence[Drift]:
-    """Return other changes that were found at the same moment in the same operation, at most MAX_SIBLINGS."""
+def find_simultaneous_changes(drift: Drift) -> QuerySet[Drift]:
+    """Return the other changes that were found at the same moment in the same operation, in the order of the fold."""
     rows: QuerySet[Drift] = Drift.objects.filter(
         environment=drift.environment_id, operation=drift.operation_id, at=drift.at
     )
-    return list(rows.exclude(pk=drift.pk).order_by("id")[:MAX_SIBLINGS])
+    return rows.exclude(pk=drift.pk).order_by("id")
 
 
-def list_story(drift: Drift) -> Sequence[Drift]:
-    """Return the other changes of the same field, the latest first, at most MAX_STORY."""
+def find_story(drift: Drift) -> QuerySet[Drift]:
+    """Return the other changes of the same field, the latest first."""
     rows: QuerySet[Drift] = Drift.objects.filter(
         environment=drift.environment_id, operation=drift.operation_id, part=drift.part, pointer=drift.pointer
     )
-    return list(rows.exclude(pk=drift.pk).order_by("-id")[:MAX_STORY])
+    return rows.exclude(pk=drift.pk).order_by("-id")

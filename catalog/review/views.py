@@ -39,6 +39,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         predecessor = field.predecessor if field else None
         share = _find_share(field, today=today) if impact.is_new_status(drift) else None
         is_replacement = predecessor is not None and predecessor.is_gone
+        story, siblings = change_detail.find_story(drift), change_detail.find_simultaneous_changes(drift)
         return {
             "change": drift,
             "is_new_status": impact.is_new_status(drift),
@@ -56,8 +57,10 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
             "predecessor": predecessor,
-            "story": change_detail.list_story(drift),
-            "siblings": change_detail.list_simultaneous_changes(drift),
+            "story": list(story[: change_detail.MAX_STORY]),
+            "story_count": story.count(),
+            "siblings": list(siblings[: change_detail.MAX_SIBLINGS]),
+            "sibling_count": siblings.count(),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **describe_days(field, drift, period, today=today),

@@ -40,7 +40,7 @@ from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, Workspace
 from workspaces.pages.page import Page
 
-MAX_MOVES = 10
+MAX_MOVES = 10  # on the page, the latest
 
 
 def show_broken_joins(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -217,9 +217,10 @@ def _describe_moves(
 ) -> Mapping[str, Any]:
     """Return the latest moves, and the move that is possible now. Only editors may move; API keys only read."""
     may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
-    target = find_sibling(environment, filters.found_in)
+    target, moves = find_sibling(environment, filters.found_in), Move.objects.list_readable(environment)
     return {
-        "moves": Move.objects.list_readable(environment)[:MAX_MOVES],
+        "moves": moves[:MAX_MOVES],
+        "move_count": moves.count(),
         "may_move": may_move,
         "target": target,
         "movable_joins": len(find_movable(environment, target, period)) if target and may_move else 0,

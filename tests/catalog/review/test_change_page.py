@@ -20,7 +20,7 @@ from catalog.browse.presence_counts import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
 from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
-from catalog.review.change_detail import find_current_field
+from catalog.review.change_detail import MAX_SIBLINGS, MAX_STORY, find_current_field
 from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
 from catalog.review.mute import mute_drift, unmute_drift
 from tests.at_once import run_twice_at_once
@@ -224,6 +224,21 @@ def test_a_field_sent_less_often_and_then_no_more_has_changes_that_link_to_each_
         assert (f'<b>Later <a href="{start}/change?id={other.pk}">' in head) is (word == "later")
         assert f'href="{start}/change?id={other.pk}"' in story
         assert f'<span class="soft">{word}, <time' in story
+
+
+def test_lists_of_other_changes_that_are_cut_say_how_many_there_are_and_where(api, browser_client, workspace):
+    names = [f"n{chr(97 + number)}" for number in range(MAX_SIBLINGS + 3)]
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    deliver(api, workspace, observation(response={"id": 1, **dict.fromkeys(names, "x")}))
+    drift = Drift.objects.filter(kind="new").earliest("id")
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert f"The first {MAX_SIBLINGS} of {MAX_SIBLINGS + 2};" in page
+    assert "The latest" not in page
+    for _ in range(MAX_STORY + 1):
+        drift.pk = None
+        drift.save()
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert f"The latest {MAX_STORY} of {MAX_STORY + 1};" in page
 
 
 def test_the_changes_of_a_renamed_field_link_to_each_other(api, browser_client, workspace):

@@ -51,6 +51,17 @@ def test_the_page_counts_the_movable_joins_and_moves_exactly_those(environments,
     assert (line["from"], line["to"], line["outcomes"], line["met"]) == ("production", "staging", 2, 0)
 
 
+def test_a_list_of_moves_that_is_cut_says_how_many_there_are(environments, browser_client):
+    production, staging = environments
+    for minute in range(12):
+        at = timezone.now() - timedelta(minutes=minute)
+        Move.objects.create(source=production, target=staging, moved_at=at, moved_by="ann", outcomes=1, met=0)
+        page = " ".join(browser_client.get(PAGE).content.decode().split())
+        assert ("; the download has all.</footer>" in page) is (minute >= 10)
+    assert "The latest 10 of 12; the download has all." in page
+    assert len(read_tables(browser_client.get(f"{PAGE}.json"))["moves"]) == 12
+
+
 def test_a_move_is_undone_by_its_button(environments, browser_client):
     before = set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken"))
     browser_client.post(f"{PAGE}/move", {"to": "staging"})
