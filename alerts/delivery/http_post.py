@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from alerts.targets.host_lookup import look_up_host
-from alerts.targets.webhook_address import WebhookAddress
+from alerts.addresses.host_lookup import look_up_host
+from alerts.addresses.webhook_address import WebhookAddress
 
 CONNECT_SECONDS = 5.0  # for each address that is tried
 TOTAL_SECONDS = 15.0  # from the connection to the status of the answer

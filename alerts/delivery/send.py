@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from alerts.addresses.webhook_address import TargetRefused, parse_webhook_address
 from alerts.delivery.answer import Answer
 from alerts.delivery.http_post import RequestFailed, post
 from alerts.delivery.messages import Message, build_body, build_slack_body
@@ -11,7 +12,6 @@ from alerts.delivery.retries import parse_retry_after
 from alerts.delivery.send_mail import send_mail
 from alerts.delivery.signature import SEPARATOR, sign
 from alerts.models import Target
-from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from wire.redelivery.encryption import decrypt
 
 USER_AGENT = "Affidavit-Webhooks/1"

@@ -14,11 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
+from alerts.addresses.webhook_address import TargetRefused
 from alerts.models import Alert, Delivery, Target
 from alerts.pages.forms import AlertForm, TargetForm
 from alerts.pages.views import ALERT_MEMBERS, LOG, NAME, NEW_SECRET, build_alerts_page
 from alerts.setup import alerts, targets
-from alerts.targets.webhook_address import TargetRefused
+from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
+from alerts.setup.send_again import send_again
+from alerts.setup.send_test import send_test
 from wire.errors import DomainError
 from wire.filters import change_query, read_text
 from wire.time.period import parse_period
@@ -109,7 +112,7 @@ def post_rotation(request: HttpRequest, slug: str, environment: str, pk: int) ->
 
     def rotate(row: Environment, actor: str, now: datetime) -> None:
         target = _find_target(row, pk)
-        _keep_secret(request, row, target.name, targets.rotate_secret(target, actor=actor, now=now))
+        _keep_secret(request, row, target.name, rotate_webhook_secret(target, actor=actor, now=now))
 
     return _act_as_admin(request, slug, environment, rotate)
 
@@ -130,7 +133,7 @@ def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
     row = _require_admin(request, slug, environment)
     target = _find_target(row, pk)
     url = request.build_absolute_uri(reverse(LOG, args=[row.workspace.slug, row.name]))
-    targets.send_test(target, row, url=url, actor=request.user.get_username(), now=timezone.now())
+    send_test(target, row, url=url, actor=request.user.get_username(), now=timezone.now())
     return _redirect_in_period(request, LOG, row, {"done": "test", "target": str(target.pk)})
 
 
@@ -140,7 +143,7 @@ def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> Ht
     row = _require_admin(request, slug, environment)
     deliveries = Delivery.objects.filter(workspace=row.workspace, event__workspace=row.workspace)
     delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
-    is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
+    is_queued = send_again(delivery, actor=request.user.get_username(), now=timezone.now())
     return return_to_page(request, LOG, row, {"done": "again" if is_queued else None})
 
 

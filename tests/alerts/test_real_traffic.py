@@ -11,7 +11,8 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Delivery, Event
-from alerts.setup.targets import rotate_secret, send_test
+from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
+from alerts.setup.send_test import send_test
 from tests.alerts.alerts import deliver_due, make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 
@@ -59,7 +60,7 @@ def test_after_a_rotation_both_secrets_verify_for_a_day(api, workspace, receiver
     target, old_secret = make_target(workspace, receiver.url)
     make_alert(workspace, target)
     now = timezone.now()
-    new_secret = rotate_secret(target, actor="ada", now=now - timedelta(hours=23))
+    new_secret = rotate_webhook_secret(target, actor="ada", now=now - timedelta(hours=23))
     deliver(api, workspace, *[observation(response={"id": 1})] * 30)
     deliver(api, workspace, *[observation(response={"id": "1"})] * 30)
     evaluate_all(now=timezone.now())
@@ -80,14 +81,14 @@ def test_a_second_rotation_within_a_day_does_not_end_the_time_of_the_first_secre
     """As when the secret of the first rotation was lost, because the page shows it only once."""
     target, first_secret = make_target(workspace, receiver.url)
     now = timezone.now()
-    secrets = [rotate_secret(target, actor="ada", now=now - timedelta(hours=hours)) for hours in (3, 2)]
+    secrets = [rotate_webhook_secret(target, actor="ada", now=now - timedelta(hours=hours)) for hours in (3, 2)]
     send_test(target, environment_of(workspace), url="", actor="ada", now=now)
     assert deliver_due(now=now) == 1
     ((headers, body),) = receiver.requests
     for secret in (first_secret, *secrets):
         Webhook(secret).verify(body, headers)
     for hours in (1, 1, 1):
-        secrets.append(rotate_secret(target, actor="ada", now=now - timedelta(hours=hours)))
+        secrets.append(rotate_webhook_secret(target, actor="ada", now=now - timedelta(hours=hours)))
     send_test(target, environment_of(workspace), url="", actor="ada", now=now)
     assert deliver_due(now=now) == 1
     headers, body = receiver.requests[-1]

@@ -19,7 +19,8 @@ from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonica
 from affidavit import mint_intent as mint
 from alerts.pages.forms import SPIKE_SPANS
 from alerts.setup.alerts import MAX_ALERTS
-from alerts.setup.targets import MAX_RECIPIENTS, MAX_TARGETS
+from alerts.setup.target_address import MAX_RECIPIENTS
+from alerts.setup.targets import MAX_TARGETS
 from catalog.change_labels import CHANGE_KINDS
 from hub.retention.data_kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm

@@ -20,7 +20,9 @@ from alerts.delivery.queue import HELD_BACK
 from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt, parse_retry_after
 from alerts.models import Delivery, Event, Target
 from alerts.setup.alerts import pause_every_alert
-from alerts.setup.targets import delete_target, send_again, send_test
+from alerts.setup.send_again import send_again
+from alerts.setup.send_test import send_test
+from alerts.setup.targets import delete_target
 from hub.programs import alert_sender
 from hub.programs.alert_sender import Sender
 from tests.alerts.alerts import deliver_due, make_alert, make_target

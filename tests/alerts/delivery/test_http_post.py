@@ -13,10 +13,10 @@ from ipaddress import ip_network
 
 import pytest
 
+from alerts.addresses import host_lookup
+from alerts.addresses.webhook_address import TargetRefused, parse_webhook_address
 from alerts.delivery import http_post
 from alerts.delivery.http_post import RequestFailed, post
-from alerts.targets import host_lookup
-from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
 from tests.certificates import write_certificate
 
 

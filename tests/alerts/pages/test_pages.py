@@ -17,7 +17,10 @@ from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup import targets
-from alerts.setup.targets import change_target, delete_target, send_test
+from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
+from alerts.setup.send_test import send_test
+from alerts.setup.target_address import CheckedAddress
+from alerts.setup.targets import change_target, delete_target
 from catalog.models import Drift, ReporterActivity
 from intents.models import ALL_VERSIONS, VerificationRollup
 from intents.reports.verification import ACCEPTED
@@ -637,7 +640,7 @@ def test_a_webhook_whose_key_is_lost_gets_a_new_address_and_a_new_secret(target,
     settings.SECRET_KEY = "n" * 50
     now = timezone.now()
     change_target(target, target.name, receiver.url, actor="ada", now=now)
-    secret = targets.rotate_secret(target, actor="ada", now=now)
+    secret = rotate_webhook_secret(target, actor="ada", now=now)
     send_test(target, Environment.objects.get(name="production"), url="", actor="ada", now=now)
     deliver_due(now=now)
     ((headers, body),) = receiver.requests
@@ -651,7 +654,7 @@ def test_changing_or_rotating_a_target_that_was_deleted_meanwhile_says_so(
     def check_address(*arguments):
         """Delete the target while its new address is looked up."""
         delete_target(Target.objects.get(pk=target.pk), actor="bob", now=timezone.now())
-        return targets.CheckedAddress("https://example.com/", "https://example.com")
+        return CheckedAddress("https://example.com/", "https://example.com")
 
     monkeypatch.setattr(targets, "check_address", check_address)
     answer = admin.post(f"{PAGE}/targets/{target.pk}/change", {"name": "ops", "address": receiver.url})
@@ -659,7 +662,7 @@ def test_changing_or_rotating_a_target_that_was_deleted_meanwhile_says_so(
     assert "This target was deleted in the meantime." in answer.content.decode()
     assert not AuditEntry.objects.filter(action="alert target changed").exists()
     with pytest.raises(InvalidRequest, match="deleted in the meantime"):
-        targets.rotate_secret(target, actor="ada", now=timezone.now())
+        rotate_webhook_secret(target, actor="ada", now=timezone.now())
 
 
 def test_a_target_that_is_deleted_twice_at_once_is_in_the_audit_log_once(target):

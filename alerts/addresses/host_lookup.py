@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-from alerts.targets.webhook_address import TargetRefused, WebhookAddress, check_ip_addresses
+from alerts.addresses.webhook_address import TargetRefused, WebhookAddress, check_ip_addresses
 
 MAX_ADDRESSES = 20
 _lock = threading.Lock()

@@ -1,0 +1,1 @@
+"""The addresses of webhooks: their form, and whether the hub may safely send to the host."""

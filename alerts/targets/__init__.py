@@ -1,1 +1,0 @@
-"""Targets: whom alerts notify, at which address, and whether the hub may safely send to it."""
