@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.urls import reverse
-from django.utils.http import urlencode
 
 from alerts.delivery.queue import queue_deliveries
+from alerts.evaluation.event_url import build_event_url
 from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings
 from alerts.models import Alert, Event
 from alerts.rules.event_titles import describe_happening
@@ -29,13 +28,6 @@ EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because
 OUTAGE = timedelta(minutes=10)  # a longer time without an evaluation is an outage
 MAX_EVENTS = 500  # that one evaluation stores
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
-PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    Alert.DRIFT: ("drift", {"breaking": "1"}),
-    Alert.NEW_REASON: ("rejections", {}),
-    Alert.REJECTIONS: ("rejections", {}),
-    Alert.BROKEN_JOINS: ("joins", {}),
-    Alert.SILENT: ("catalog", {}),
-}
 
 
 def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
@@ -167,21 +159,8 @@ def _store_event(alert: Alert, happening: Happening, *, now: datetime) -> Event:
         subject=happening.subject,
         key=f"{alert.environment_id}:{alert.kind}:{happening.key}",
         title=describe_happening(alert.kind, happening.facts, alert.environment.name),
-        url=build_url(alert, happening),
+        url=build_event_url(alert, happening),
         facts={"environment": alert.environment.name, **happening.facts},
         at=happening.at,
         fired_at=now,
     )
-
-
-def build_url(alert: Alert, happening: Happening) -> str:
-    """Return the address of the page about the happening, in the week that ends the day after it.
-
-    That week shows it whenever the message is read; the day after belongs to it because dates are local to the reader.
-    """
-    page, query = PAGES[alert.kind]
-    reason = {"reason": happening.facts["reason"]} if "reason" in happening.facts else {}
-    day = happening.at.astimezone(UTC).date()
-    period = {"from": day - timedelta(days=5), "to": day + timedelta(days=1)}
-    address = reverse(page, args=[alert.workspace.slug, alert.environment.name])
-    return f"{alert.origin}{address}?{urlencode({**query, **reason, **period})}"
