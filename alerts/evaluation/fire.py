@@ -16,16 +16,15 @@ from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings
 from alerts.models import Alert, Event
 from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
+from alerts.rules.hub_outages import SHORTEST_OUTAGE, HubOutage, leave_out_outage
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
-from alerts.rules.silences import Outage, leave_out_outage
 from wire.errors import is_outage
 from wire.task_turns import UNLIMITED, Turn
 from wire.time.period import floor_to_quarter
 
 log = logging.getLogger("affidavit.alerts")
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
-OUTAGE = timedelta(minutes=10)  # a longer time without an evaluation is an outage
 MAX_EVENTS = 500  # that one evaluation stores
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
 
@@ -114,7 +113,7 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
     return floor_to_quarter(alert.evaluated_at - GRACE) != floor_to_quarter(now - GRACE)
 
 
-def _find_outage(alert: Alert, now: datetime) -> Outage | None:
+def _find_outage(alert: Alert, now: datetime) -> HubOutage | None:
     """Return the last outage that can still delay a silence; None if there is none.
 
     If an outage ends now, and an earlier one can still delay a silence, the two count as one, from the earlier start.
@@ -122,16 +121,16 @@ def _find_outage(alert: Alert, now: datetime) -> Outage | None:
     """
     outage = None
     if alert.outage_from and alert.outage_until:
-        outage = Outage(min(alert.outage_from, now), min(alert.outage_until, now))
+        outage = HubOutage(min(alert.outage_from, now), min(alert.outage_until, now))
     last_look = min(alert.evaluated_at or now, now)
     if outage and outage.end + alert.thresholds.length + LOOKBACK < last_look:
         outage = None
-    if now - last_look > OUTAGE:
-        return Outage(outage.start if outage else last_look, now)
+    if now - last_look > SHORTEST_OUTAGE:
+        return HubOutage(outage.start if outage else last_look, now)
     return outage
 
 
-def _find_start(alert: Alert, outage: Outage | None, now: datetime) -> datetime:
+def _find_start(alert: Alert, outage: HubOutage | None, now: datetime) -> datetime:
     """Return from when on happenings can be new: some time before the last evaluation, however long ago that was."""
     last_look = min(alert.evaluated_at or now, outage.start if outage else now, now)
     return max(alert.active_from, last_look - LOOKBACK)

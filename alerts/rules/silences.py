@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -14,14 +13,6 @@ from wire.time.period import QUARTER
 
 HOUR = timedelta(hours=1)
 HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than all others in this time is a silence
-
-
-@dataclass(frozen=True)
-class Outage:
-    """A time in which the hub evaluated no alert, and probably received no report."""
-
-    start: datetime
-    end: datetime
 
 
 def choose_activity(thresholds: Thresholds) -> timedelta:
@@ -57,24 +48,6 @@ def find_silences(
             if since <= fires_at <= until and (resumed_at is None or fires_at <= resumed_at):
                 facts = {"reporter": reporter, "lastReportBefore": int(silent_from.timestamp())}
                 yield Happening(reporter, fires_at, thresholds.length, resumed_at, facts=facts)
-
-
-def leave_out_outage(
-    silences: Iterable[Happening], outage: Outage, thresholds: Thresholds, *, until: datetime
-) -> Iterator[Happening]:
-    """Yield the silences that fire by `until`; those that the outage may explain fire later or are left out.
-
-    No reporter could report during the outage. So a silence that began before the outage's end, and would fire at the
-    outage's start or later, does not fire until the threshold has passed since the outage's end. If the reporter
-    reports before that, it does not fire at all.
-    """
-    ready_at = outage.end + thresholds.length
-    for silence in silences:
-        began_at = silence.at - silence.gap
-        if silence.at < outage.start or began_at >= outage.end or silence.at >= ready_at:
-            yield silence
-        elif ready_at <= until and (silence.until is None or ready_at <= silence.until):
-            yield replace(silence, at=ready_at, gap=ready_at - began_at)
 
 
 def measure_silences(

@@ -15,9 +15,10 @@ from alerts.rules.alert_descriptions import describe_alert
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, group_breaking_changes
 from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
+from alerts.rules.hub_outages import HubOutage, leave_out_outage
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
-from alerts.rules.silences import HISTORY, Outage, choose_activity, find_silences, leave_out_outage, measure_silences
+from alerts.rules.silences import HISTORY, choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.time.period import QUARTER
@@ -272,7 +273,7 @@ def test_after_an_outage_of_five_hours_a_silence_fires_only_an_hour_after_its_en
     quarters = [START - n * QUARTER for n in range(50, 0, -1)]
     if resumed_after:
         quarters.append(START + resumed_after * HOUR)
-    outage = Outage(START + HOUR / 2, START + 5 * HOUR)
+    outage = HubOutage(START + HOUR / 2, START + 5 * HOUR)
     found = silences(quarters, until=START + until * HOUR)
     fired = list(leave_out_outage(found, outage, Thresholds(minutes=60), until=START + until * HOUR))
     assert [happening.at - START for happening in fired] == [hours * HOUR for hours in fires_after]
@@ -283,7 +284,7 @@ def test_after_an_outage_of_five_hours_a_silence_fires_only_an_hour_after_its_en
     length=st.integers(0, 30).map(lambda n: n * QUARTER),
 )
 def test_an_outage_changes_only_silences_that_it_made_longer(began, length):
-    outage = Outage(START, START + length)
+    outage = HubOutage(START, START + length)
     happening = Happening("shop", began + HOUR, HOUR)
     kept = list(leave_out_outage([happening], outage, Thresholds(minutes=60), until=START + 30 * DAY))
     assert [row.at for row in kept] == [
