@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from alerts.models import Alert, Target
 from alerts.rules.alert_descriptions import SPANS
+from alerts.rules.silences import LEAST_QUARTERS
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, list_values
 from wire.format_numbers import format_decimal
@@ -31,7 +32,6 @@ KINDS = {
 }
 SPIKE_SPANS = (15, 60, 240, 1440)
 SILENT_SPANS = (60, 240, 1440, 10080)
-SILENT_MINIMUM = 4  # quarter hours with a report in 15 days; with fewer, the reporter was probably an import
 MAX_MINIMUM = 1_000_000_000
 JUMPS = (Alert.REJECTIONS, Alert.BROKEN_JOINS)
 # The numbers of the form, and which kinds use them
@@ -108,7 +108,7 @@ class AlertForm(forms.Form):
         if fields["kind"] == Alert.NEW_REASON:
             return Thresholds(minimum=fields["reason_minimum"])
         if fields["kind"] == Alert.SILENT:
-            return Thresholds(minutes=fields["silent_minutes"], minimum=SILENT_MINIMUM)
+            return Thresholds(minutes=fields["silent_minutes"], minimum=LEAST_QUARTERS)
         if fields["kind"] == Alert.DRIFT:
             return Thresholds()
         return Thresholds(fields["minutes"], fields["minimum"], fields["percent"], fields["factor"])

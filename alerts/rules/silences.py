@@ -13,6 +13,7 @@ from wire.time.period import QUARTER
 
 HOUR = timedelta(hours=1)
 HISTORY = timedelta(days=15)  # contains two weekends; only a pause longer than all others in this time is a silence
+LEAST_QUARTERS = 4  # quarter hours with a report in that time; with fewer, the reporter was probably an import
 
 
 def choose_activity(thresholds: Thresholds) -> timedelta:
