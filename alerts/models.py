@@ -10,11 +10,13 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from alerts.rules.event_titles import MAX_TITLE
 from alerts.rules.thresholds import Thresholds
 from workspaces.models import Environment, Workspace
 
 MAX_NAME = 60
 MAX_SHOWN_ADDRESS = 500
+MAX_FAULT = 300
 
 
 class Target(models.Model):
@@ -123,7 +125,7 @@ class Event(models.Model):
     kind = models.CharField(max_length=24)
     subject = models.CharField(max_length=300)
     key = models.CharField(max_length=330)
-    title = models.CharField(max_length=300)
+    title = models.CharField(max_length=MAX_TITLE)
     url = models.CharField(max_length=1000, blank=True)
     facts: Any = models.JSONField(default=dict)
     at = models.DateTimeField()
@@ -166,7 +168,7 @@ class Delivery(models.Model):
     last_attempt_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     code = models.PositiveSmallIntegerField(null=True)
-    fault = models.CharField(max_length=300, blank=True)
+    fault = models.CharField(max_length=MAX_FAULT, blank=True)
 
     class Meta:
         ordering = ["-queued_at", "-id"]

@@ -19,12 +19,11 @@ from alerts.delivery.answer import Answer
 from alerts.delivery.messages import Message
 from alerts.delivery.retries import LONGEST_PAUSE, find_next_attempt
 from alerts.delivery.send import send
-from alerts.models import Delivery, Target
+from alerts.models import MAX_FAULT, Delivery, Target
 from wire.metrics.definitions import ALERT_DELIVERIES, count_after_commit
 from workspaces.models import Environment
 
 LEASE = timedelta(minutes=3)  # longer than one attempt takes: looking up a name, connecting, waiting for the answer
-MAX_FAULT = 300
 # The results as metrics name them
 RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}
 log = logging.getLogger("affidavit.alerts")

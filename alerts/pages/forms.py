@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 from django import forms
 from django.db.models import Q
 
-from alerts.models import Alert, Target
+from alerts.addresses.webhook_address import MAX_LENGTH
+from alerts.models import MAX_NAME, Alert, Target
 from alerts.rules.alert_descriptions import SPANS
 from alerts.rules.silences import LEAST_QUARTERS
 from alerts.rules.thresholds import Thresholds
@@ -158,5 +159,5 @@ class TargetForm(forms.Form):
     """A new target. Its address is checked when it is saved."""
 
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in Target.KINDS])
-    name = forms.CharField(max_length=60, error_messages={"required": "Enter a name."})
-    address = forms.CharField(max_length=2000, error_messages={"required": "Enter an address."})
+    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Enter a name."})
+    address = forms.CharField(max_length=MAX_LENGTH, error_messages={"required": "Enter an address."})
