@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from intents.gate.confirmations import forget_args_hashes
+from intents.gate.args_hashes import forget_args_hashes
 
 
 @shared_task

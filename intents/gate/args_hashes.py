@@ -5,8 +5,12 @@ If it were stored in plain text, trying out values would reveal arguments that h
 
 from __future__ import annotations
 
-from cryptography.fernet import InvalidToken
+from datetime import datetime
 
+from cryptography.fernet import InvalidToken
+from django.db.models import Q
+
+from intents.models import Confirmation
 from wire.keyed_hash import compute_hash, is_hash_of
 from wire.redelivery.encryption import decrypt, encrypt
 
@@ -31,3 +35,16 @@ def decrypt_args_hash(token: bytes) -> str:
         return decrypt(token).decode()
     except InvalidToken:
         return ""
+
+
+def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
+    """Return the argsHash that an intent would be signed with; empty once the confirmation is no longer pending."""
+    token = confirmation.encrypted_args_hash
+    is_pending = confirmation.state_at(now) == Confirmation.PENDING
+    return decrypt_args_hash(bytes(token)) if is_pending and token else ""
+
+
+def forget_args_hashes(*, now: datetime) -> int:
+    """Drop the argsHash of confirmations that expired, or whose decision took effect; return how many."""
+    is_over = Q(expires_at__lte=now) | Q(effective_at__lte=now)
+    return Confirmation.objects.filter(is_over, encrypted_args_hash__isnull=False).update(encrypted_args_hash=None)

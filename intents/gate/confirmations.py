@@ -180,12 +180,6 @@ def use_confirmation(
     return confirmation
 
 
-def forget_args_hashes(*, now: datetime) -> int:
-    """Drop the argsHash of confirmations that expired, or whose decision took effect; return how many."""
-    is_over = Q(expires_at__lte=now) | Q(effective_at__lte=now)
-    return Confirmation.objects.filter(is_over, encrypted_args_hash__isnull=False).update(encrypted_args_hash=None)
-
-
 def is_effective(now: datetime) -> Q:
     """Return the condition that a decision can no longer be undone."""
     return Q(effective_at=None) | Q(effective_at__lte=now)

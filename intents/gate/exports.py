@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from intents.gate.args_hashes import decrypt_args_hash
+from intents.gate.args_hashes import show_args_hash
 from intents.models import Confirmation
 
 CONFIRMATION_COLUMNS = (
@@ -17,13 +17,6 @@ CONFIRMATION_COLUMNS = (
 
 def list_confirmation_rows(confirmations: Iterable[Confirmation], now: datetime) -> Iterator[Sequence[Any]]:
     return (_list_confirmation_cells(confirmation, now) for confirmation in confirmations)
-
-
-def show_args_hash(confirmation: Confirmation, now: datetime) -> str:
-    """Return the argsHash that an intent would be signed with; empty once the confirmation is no longer pending."""
-    token = confirmation.encrypted_args_hash
-    is_pending = confirmation.state_at(now) == Confirmation.PENDING
-    return decrypt_args_hash(bytes(token)) if is_pending and token else ""
 
 
 def _list_confirmation_cells(confirmation: Confirmation, now: datetime) -> Sequence[Any]:

@@ -11,8 +11,9 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 
 from intents.gate import queries
+from intents.gate.args_hashes import show_args_hash
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
-from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows, show_args_hash
+from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
 from intents.gate.filters import STATES, parse_confirmation_filters, read_id
 from intents.models import Confirmation
 from wire.errors import InvalidRequest

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from affidavit import args_hash
 from intents.gate import confirmations
+from intents.gate.args_hashes import forget_args_hashes
 from intents.gate.policy import Call
 from intents.models import Confirmation
 from wire.errors import DomainError
@@ -133,9 +134,9 @@ def test_a_decision_deletes_the_encrypted_args_hash(api, decision):
 def test_an_expiry_deletes_the_encrypted_args_hash(api):
     request_confirmation(api)
     confirmation = Confirmation.objects.get()
-    assert confirmations.forget_args_hashes(now=confirmation.expires_at - timedelta(seconds=1)) == 0
-    assert confirmations.forget_args_hashes(now=confirmation.expires_at) == 1
-    assert confirmations.forget_args_hashes(now=confirmation.expires_at) == 0
+    assert forget_args_hashes(now=confirmation.expires_at - timedelta(seconds=1)) == 0
+    assert forget_args_hashes(now=confirmation.expires_at) == 1
+    assert forget_args_hashes(now=confirmation.expires_at) == 0
     assert Confirmation.objects.get().encrypted_args_hash is None
 
 
@@ -239,8 +240,8 @@ def test_a_decision_on_the_page_deletes_the_encrypted_args_hash_once_it_takes_ef
     confirmations.decide_confirmation(
         production.workspace, confirmation.pk, "decline", actor="ann", now=now, undo_time=confirmations.UNDO_TIME
     )
-    assert confirmations.forget_args_hashes(now=now) == 0
-    assert confirmations.forget_args_hashes(now=now + confirmations.UNDO_TIME) == 1
+    assert forget_args_hashes(now=now) == 0
+    assert forget_args_hashes(now=now + confirmations.UNDO_TIME) == 1
 
 
 @pytest.mark.parametrize("spelling", ["{}" + "-" * 200, "{{" * 100 + "{}", "urn:uuid:{}"])
