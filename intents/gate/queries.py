@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from intents.gate.filters import ConfirmationFilters
+from intents.gate.signed_operation_filter import match_signed_operation
 from intents.models import Confirmation
-from intents.reports.operation_pattern import match_signed_operation
 from wire.time.period import Period
 from workspaces.models import Environment
 

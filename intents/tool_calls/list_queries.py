@@ -13,8 +13,8 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from affidavit.operations import READS
+from intents.gate.signed_operation_filter import match_signed_operation
 from intents.models import MintedIntent, Rejection
-from intents.reports.operation_pattern import match_signed_operation
 from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, ListPosition
 from wire.time.period import Period
 from workspaces.models import Environment

@@ -1,7 +1,7 @@
 """Find signed operations by the template or the exact path that a person typed.
 
 Intents and confirmations have concrete paths, perhaps with a query. Verifications have templates instead (see
-`operation_template`).
+`intents.reports.operation_template`).
 """
 
 from __future__ import annotations
