@@ -15,7 +15,7 @@ from examples.bookshop.calls import Answer
 from hub.sample.reporters import Clock, now_of
 from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import DECISIONS, LIFETIME, list_audit_facts
-from intents.gate.policy import needs_confirmation
+from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from workspaces.models import AuditEntry, Environment
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from intents.gate.args_hashes import encrypt_args_hash, hash_args_hash, is_args_hash
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Confirmation
 from wire.errors import DomainError, NotFound
 from workspaces.audit.record import record_audit

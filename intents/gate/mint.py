@@ -11,7 +11,7 @@ from django.db import transaction
 import affidavit
 from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import use_confirmation
-from intents.gate.policy import Call, needs_confirmation
+from intents.gate.needs_confirmation import Call, needs_confirmation
 from intents.gate.signing_secrets import load_newest_secret
 from intents.models import Confirmation, MintedIntent
 from wire.errors import Fault, InvalidBody

@@ -12,7 +12,7 @@ from rest_framework.exceptions import ErrorDetail
 
 from affidavit import InvalidArgs, member_args
 from intents.gate.confirmations import DECISIONS
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import MAX_SIGNED_OPERATION, Confirmation
 from wire.http.fields import EnvironmentName, ExactText, Flag, UuidText
 

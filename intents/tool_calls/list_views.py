@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from intents.gate.policy import needs_confirmation
+from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import MintedIntent
 from intents.rejections.last_intents import count_rejections_by_intent
 from intents.tool_calls import list_queries as queries

@@ -10,7 +10,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from workspaces.create import NewWorkspace
 from workspaces.models import Environment, SigningSecret
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from catalog.ingest.fold import fold_reports
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from outcomes.broken_joins.prune import delete_expired_joins
 from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes

@@ -36,7 +36,7 @@ from catalog.drift import views as drift_views
 from catalog.ingest.operation_limit import record_excess
 from catalog.models import Drift, WitnessReport
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Rejection
 from intents.rejections import views as rejections_views
 from intents.reports.record import record_verifications

@@ -29,7 +29,7 @@ from hub.retention.data_kinds import KINDS, REPORT_ID_DAYS
 from hub.retention.prune import prune_all, prune_workspace
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
 from intents.reports.prune import REJECTIONS
 from intents.reports.receive import receive_report

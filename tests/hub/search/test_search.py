@@ -21,7 +21,7 @@ from hub.glossary.terms import read_terms
 from hub.search import ids, operations_properties_outcome_keys
 from hub.search.results import mark_matches, mark_prefix
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins.moves.move import move_broken_joins

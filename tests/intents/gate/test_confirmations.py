@@ -13,7 +13,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from intents.gate import confirmations
 from intents.gate.args_hashes import forget_args_hashes
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Confirmation
 from wire.errors import DomainError
 from wire.migrations._rehash import rehash_column

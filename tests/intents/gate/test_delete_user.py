@@ -12,7 +12,7 @@ from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.delete_user import count_user, delete_user
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationTally
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from affidavit import IntentVerifier, MemoryNonces, args_hash, request_args
 from intents.gate import confirmations
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call, needs_confirmation
+from intents.gate.needs_confirmation import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.errors import DomainError
 from wire.models import IdempotentAnswer

@@ -15,7 +15,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from intents.gate import confirmations, views
 from intents.gate.filters import STATES
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.gate.queries import match_state
 from intents.models import Confirmation
 from workspaces.models import AuditEntry

@@ -16,7 +16,7 @@ from django.utils.html import escape
 
 from affidavit import REASONS, args_hash
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import MintedIntent
 from intents.rejections import exports, queries
 from intents.rejections.filters import RejectionFilters

@@ -17,7 +17,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import Confirmation, MintedIntent, Rejection
 from intents.rejections.detail.call_events import MAX_EVENTS
 from intents.reports.record import record_verifications

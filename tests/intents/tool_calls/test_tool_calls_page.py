@@ -19,7 +19,7 @@ from django.utils import timezone
 from affidavit import args_hash
 from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import request_confirmation
-from intents.gate.policy import Call
+from intents.gate.needs_confirmation import Call
 from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
