@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from affidavit import REASONS
-from intents.verification.examples import BODIES, build_example
 from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
+from intents.verification.inspector_examples import BODIES, build_example
 from wire.time.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
