@@ -7,7 +7,7 @@ from datetime import datetime
 from django import forms
 from django.utils import timezone
 
-from intents.verification.received_request import ReceivedRequest
+from intents.verification.received_request import MAX_METHOD, MAX_PATH, ReceivedRequest
 from wire.time.timestamps import is_reportable, moment_from_unix, parse_moment
 
 HEADER_NAME = "x-service-intent:"
@@ -18,8 +18,8 @@ class RequestForm(forms.Form):
     """The form of a request that a backend received, with the time. Only method and path are required."""
 
     header = forms.CharField(required=False)
-    method = forms.CharField(max_length=32)
-    path = forms.CharField(max_length=8192, strip=False)
+    method = forms.CharField(max_length=MAX_METHOD)
+    path = forms.CharField(max_length=MAX_PATH, strip=False)
     query = forms.CharField(required=False, strip=False)
     content_type = forms.CharField(required=False)
     content_encoding = forms.CharField(required=False)

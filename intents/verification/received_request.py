@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+MAX_METHOD, MAX_PATH = 32, 8192  # characters
+
 
 @dataclass(frozen=True)
 class ReceivedRequest:

@@ -10,9 +10,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from intents.verification.received_request import MAX_METHOD, MAX_PATH
 from wire.http.fields import EnvironmentName, ExactText, Flag
-
-MAX_PATH = 8192
 
 
 @extend_schema_field(OpenApiTypes.BYTE)
@@ -38,7 +37,7 @@ class VerifyForm(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="The value of X-Service-Intent; empty or left out if the request had none.",
     )
-    method = ExactText(max_length=32, help_text="The HTTP method in upper case.")
+    method = ExactText(max_length=MAX_METHOD, help_text="The HTTP method in upper case.")
     path = ExactText(max_length=MAX_PATH, help_text="The decoded path that the framework routes on.")
     query = ExactText(
         max_length=None, required=False, allow_blank=True, help_text="The raw query, without the question mark."
