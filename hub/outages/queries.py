@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from hub.rotation_results.queries import REASON, SigningResult, read_unknown_secret
-from intents.rejections.outage_rule import Outage
-from intents.rejections.read_outage import read_outage
+from intents.rejections.outage.outage_rule import Outage
+from intents.rejections.outage.read_outage import read_outage
 from wire.time.period import Period
 from workspaces.models import Environment, SigningSecret
 from workspaces.secrets.rotate import find_signer

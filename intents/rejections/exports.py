@@ -11,7 +11,7 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections.last_intents import find_users
 from intents.rejections.phases import RejectionChange
-from intents.rejections.queries import KeyRejections
+from intents.rejections.rejections_by_key import KeyRejections
 from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import GroupSummary, count_rejections, count_verifications

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
-from django.db.models import Max, Min, QuerySet, Sum
+from django.db.models import Min, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
 from intents.rejections.tallies.series import ResultBucket, build_buckets, split_period
-from intents.rejections.tallies.totals import (
-    Total,
-)
+from intents.rejections.tallies.totals import Total
 from intents.reports.operation_template import template_operation
-from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.read_plan import plan_reads
-from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
+from wire.tallies.spans import DAY, Segment, cover_period, segment_columns
 from wire.time.buckets import Bucket
-from wire.time.period import Period, parse_period
-from workspaces.models import ApiKey, Environment, RetentionPolicy, Workspace
+from wire.time.period import Period
+from workspaces.models import Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
-MAX_BY_KEY = 10_000  # single rejections, the latest, that the page sums by key
-MAIN_REASONS = 3  # of one key, on the page; the export has all
 NO_VERSION = 0  # stands for a version that was not reported
 FORWARD_DAYS = 2 * DAY  # contains every reported time, because none is more than one day ahead
 
@@ -61,7 +54,6 @@ SUMS_OF_SEGMENTS = f"""
 SELECT_TOTALS = f"""
 SELECT result, version, operation, sum(count)::bigint, max(last_at) {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3
 """
-SELECT_VERSIONS = f"SELECT environment_id, version, result, sum(count)::bigint {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3"
 SELECT_TOTALS_BY_RESULT = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 # Sum all quarter hours of a segment together, each day and month by itself.
 SELECT_SERIES = """
@@ -71,34 +63,6 @@ SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts
 """
 SELECT_FILTERED_SERIES = SELECT_SERIES.format(tallies=TALLIES_OF_SEGMENTS)
 SELECT_WHOLE_SERIES = SELECT_SERIES.format(tallies=SUMS_OF_SEGMENTS)
-
-
-@dataclass(frozen=True)
-class VersionCounts:
-    """Accepted calls of the last 7 days: those of version 1, and all whose version was reported."""
-
-    v1: int
-    total: int
-
-
-def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
-    """Count the accepted calls of all environments of a workspace by version."""
-    counts = count_versions_by_environment(workspace, now=now).values()
-    return VersionCounts(sum(versions.v1 for versions in counts), sum(versions.total for versions in counts))
-
-
-def count_versions_by_environment(workspace: Workspace, *, now: datetime) -> Mapping[int, VersionCounts]:
-    """Count the accepted calls by version, by the row id of each environment that has any."""
-    period = parse_period({"range": "7d"}, now=now)
-    segments = cover(period.start, period.end + FORWARD_DAYS)
-    environments = workspace.environments.values_list("pk", flat=True)
-    counts: dict[int, Counter[int]] = defaultdict(Counter)
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_VERSIONS, _tallies_query(list(environments), segments, NO_FILTERS))
-        for environment, version, result, count in cursor.fetchall():
-            if result == ACCEPTED and version in (1, 2):
-                counts[environment][version] += count
-    return {environment: VersionCounts(versions[1], versions.total()) for environment, versions in counts.items()}
 
 
 def find_retention_days(workspace: Workspace) -> int | None:
@@ -149,13 +113,13 @@ def load_totals_by_result(
     if filters.version or filters.operation:
         return _read_totals([environment.pk], segments, filters)
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_TOTALS_BY_RESULT, _tallies_query([environment.pk], segments, filters))
+        cursor.execute(SELECT_TOTALS_BY_RESULT, tallies_query([environment.pk], segments, filters))
         return [Total(result, NO_VERSION, "", count, last_at) for result, count, last_at in cursor.fetchall()]
 
 
 def _read_totals(environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters) -> list[Total]:
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_TOTALS, _tallies_query(environments, segments, filters))
+        cursor.execute(SELECT_TOTALS, tallies_query(environments, segments, filters))
         return [Total(*row) for row in cursor.fetchall()]
 
 
@@ -187,7 +151,7 @@ def count_results(
     plan = plan_reads(tuple(buckets))
     with get_read_connection().cursor() as cursor:
         statement = SELECT_FILTERED_SERIES if filters.version or filters.operation else SELECT_WHOLE_SERIES
-        cursor.execute(statement, _tallies_query([environment.pk], plan.segments, filters))
+        cursor.execute(statement, tallies_query([environment.pk], plan.segments, filters))
         for segment_number, start, result, count in cursor.fetchall():
             for bucket_number, sign in plan.uses[segment_number, start]:
                 counts[bucket_number][narrow_result(result, filters.reason)] += sign * count
@@ -222,69 +186,7 @@ def count_calls(rejections: QuerySet[Rejection]) -> int:
     return int(rejections.aggregate(sum=Sum("count"))["sum"] or 0)
 
 
-@dataclass(frozen=True)
-class KeyRejections:
-    """The rejections that one API key reported.
-
-    key: None for rejections whose key was not stored.
-    reasons: the number with each reason, the most frequent first.
-    """
-
-    key: ApiKey | None
-    reasons: Mapping[str, int]
-    last_at: datetime
-
-    @property
-    def rejections(self) -> int:
-        return sum(self.reasons.values())
-
-    @property
-    def main_reasons(self) -> Mapping[str, int]:
-        """Return the most frequent reasons; all of them if only one more would be left out."""
-        is_cut = len(self.reasons) > MAIN_REASONS + 1
-        return dict(islice(self.reasons.items(), MAIN_REASONS)) if is_cut else self.reasons
-
-    @property
-    def other_reasons(self) -> int:
-        return len(self.reasons) - len(self.main_reasons)
-
-
-def find_first_of_latest(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
-    """Return the time of the first of the latest MAX_BY_KEY single rejections; None if the period has fewer.
-
-    Return None with filters, too: no index covers them, so finding this moment would take as long as the whole sum.
-    """
-    if filters != NO_FILTERS:
-        return None
-    moments = list_rejections(environment, period, filters).values_list("occurred_at", flat=True)
-    return next(iter(moments[MAX_BY_KEY - 1 : MAX_BY_KEY]), None)
-
-
-def count_by_key(
-    environment: Environment, period: Period, filters: RejectionFilters, *, since: datetime | None = None
-) -> Sequence[KeyRejections]:
-    """Sum the single rejections by the key that reported them, the key with most rejections first.
-
-    Tallies cannot be used, because they name no key.
-
-    since: leave out earlier rejections.
-    """
-    rejections = list_rejections(environment, period, filters)
-    if since:
-        rejections = rejections.filter(occurred_at__gte=since)
-    rows = rejections.order_by().values_list("api_key_id", "reason")
-    sums = rows.annotate(sum=Sum("count"), last_at=Max("occurred_at")).order_by("-sum", "reason")
-    reasons: dict[int | None, dict[str, int]] = {}
-    latest: dict[int | None, datetime] = {}
-    for key_id, reason, count, last_at in sums:
-        reasons.setdefault(key_id, {})[reason] = int(count)
-        latest[key_id] = max(latest.get(key_id, last_at), last_at)
-    keys = environment.workspace.api_keys.in_bulk()
-    key_rows = [KeyRejections(keys.get(key_id), counts, latest[key_id]) for key_id, counts in reasons.items()]
-    return sorted(key_rows, key=lambda row: -row.rejections)
-
-
-def _tallies_query(
+def tallies_query(
     environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters
 ) -> dict[str, Any]:
     return {

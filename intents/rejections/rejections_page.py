@@ -10,7 +10,7 @@ from functools import cached_property
 from django.db.models import QuerySet
 
 from intents.models import Rejection
-from intents.rejections import queries
+from intents.rejections import queries, rejections_by_key
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.rise import Rise, find_explaining_reason, find_start
@@ -149,12 +149,12 @@ class RejectionAnalysis:
     @cached_property
     def keys_since(self) -> datetime | None:
         """Return the time from which on `keys` sums the rejections; None if it sums those of the whole period."""
-        return queries.find_first_of_latest(self.environment, self.period, self.filters)
+        return rejections_by_key.find_first_of_latest(self.environment, self.period, self.filters)
 
     @property
-    def keys(self) -> Sequence[queries.KeyRejections]:
+    def keys(self) -> Sequence[rejections_by_key.KeyRejections]:
         """Return the sums of the latest single rejections by the key that reported them."""
-        return queries.count_by_key(self.environment, self.period, self.filters, since=self.keys_since)
+        return rejections_by_key.count_by_key(self.environment, self.period, self.filters, since=self.keys_since)
 
     @cached_property
     def _totals_of_all_reasons(self) -> Sequence[Total]:

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from affidavit import REASONS
-from intents.rejections import chart_sentence, plotly_figures, queries
+from intents.rejections import chart_sentence, plotly_figures, rejections_by_key
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.first_verification import build_first_lines, build_first_report
@@ -30,7 +30,7 @@ from workspaces.pages.page import Page
 from workspaces.templatetags.periods import preceding
 
 ROWS_PER_PAGE = 10
-MAIN_REASONS = 6  # the others are folded; a single further one is not
+MAX_OPEN_REASONS = 6  # the others are folded; a single further one is not
 MAX_OPERATIONS = 50  # on the page; the export has all
 
 
@@ -60,7 +60,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             "retention_days": find_retention_days(environment.workspace),
             "keys": analysis.keys,
             "keys_since": analysis.keys_since,
-            "max_by_key": queries.MAX_BY_KEY,
+            "max_by_key": rejections_by_key.MAX_BY_KEY,
             "reporter": reporter,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
         }
@@ -110,7 +110,7 @@ def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     summaries, chosen_reason = analysis.reasons, analysis.filters.reason
     open_reason = chosen_reason or (summaries[0].reason if summaries else "")
     rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
-    limit = MAIN_REASONS if len(rows) > MAIN_REASONS + 1 else len(rows)
+    limit = MAX_OPEN_REASONS if len(rows) > MAX_OPEN_REASONS + 1 else len(rows)
     other_rows = rows[limit:]
     return {
         "reasons": rows[:limit],

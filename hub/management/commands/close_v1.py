@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_date_option
-from intents.rejections.queries import count_versions
+from intents.rejections.accepted_versions import count_versions
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Workspace
 

@@ -18,7 +18,7 @@ from affidavit import REASONS, args_hash
 from intents.gate.mint import mint_for_call
 from intents.gate.needs_confirmation import Call
 from intents.models import MintedIntent
-from intents.rejections import exports, queries
+from intents.rejections import exports, rejections_by_key
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.tallies.totals import count_rejections, count_verifications
@@ -256,12 +256,12 @@ def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_wh
         record_verifications(production, [verification], api_key=key)
     assert sum(row["rejections"] for row in read_rows(page(".json"), "keys")) == 10
     assert "These are the latest" not in page().content.decode()
-    monkeypatch.setattr(queries, "MAX_BY_KEY", 2)
+    monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 2)
     (row,) = read_rows(page(".json"), "keys")
     assert row["reasons"] == {"replayed": 2, "expired": 1}
     text = " ".join(page().content.decode().split())
     assert re.search(r"These are the latest 2 of the rejections, since <time[^>]*>[^<]*</time>", text)
-    monkeypatch.setattr(queries, "MAX_BY_KEY", 1)
+    monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 1)
     (row,) = read_rows(page(".json", reason="malformed"), "keys")
     assert row["rejections"] == 7, "with a filter, all are summed"
 

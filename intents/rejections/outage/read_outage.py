@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db.models import Max, QuerySet, Sum
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
-from intents.rejections.outage_rule import Outage, Rejections, begin_after, find_outage
+from intents.rejections.outage.outage_rule import Outage, Rejections, begin_after, find_outage
 from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection

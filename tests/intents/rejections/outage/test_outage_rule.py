@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from intents.rejections.outage_rule import Rejections, find_outage
-from intents.rejections.read_outage import read_outage
+from intents.rejections.outage.outage_rule import Rejections, find_outage
+from intents.rejections.outage.read_outage import read_outage
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 

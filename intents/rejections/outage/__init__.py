@@ -1,0 +1,1 @@
+"""Whether calls of an environment are accepted at present."""
