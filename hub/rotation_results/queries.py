@@ -14,9 +14,9 @@ from intents.gate.mint import LIFETIME_SECONDS
 from intents.rejections.outage.read_outage import (
     count_results_before,
     find_last_accepted,
-    find_last_verifications,
     sum_rejections_since,
 )
+from intents.rejections.tallies.last_verifications import find_last_verifications
 from wire.time.timestamps import cut_to_second
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer

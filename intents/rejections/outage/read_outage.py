@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Max, QuerySet, Sum
+from django.db.models import Max, Sum
 
-from intents.models import ALL_VERSIONS, Rejection, VerificationRollup
+from intents.models import Rejection
 from intents.rejections.outage.outage_rule import Outage, Rejections, begin_after, find_outage
 from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
+from intents.rejections.tallies.last_verifications import list_months
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import Segment, cover, segment_columns
@@ -37,19 +38,9 @@ def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
 
 def find_last_accepted(environment: Environment) -> datetime | None:
     """Return the time of the last accepted call, read from the sums of months; None if there is none."""
-    months = _list_months([environment.pk]).filter(result=ACCEPTED)
+    months = list_months([environment.pk]).filter(result=ACCEPTED)
     last_at: datetime | None = months.aggregate(last_at=Max("last_at"))["last_at"]
     return last_at
-
-
-def find_last_verifications(environments: Collection[int]) -> Mapping[int, datetime]:
-    """Return the time of the last verification, accepted or not, by the row id of each environment that has any."""
-    sums = _list_months(environments).order_by().values_list("environment_id")
-    return dict(sums.annotate(last_at=Max("last_at")))
-
-
-def _list_months(environments: Collection[int]) -> QuerySet[VerificationRollup]:
-    return VerificationRollup.objects.filter(environment__in=environments, grain="m", version=ALL_VERSIONS)
 
 
 def sum_rejections_since(
