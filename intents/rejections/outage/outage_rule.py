@@ -11,6 +11,7 @@ from intents.reports.verification import ACCEPTED
 from wire.significance import is_within_chance
 
 MIN_OUTAGE = 5  # rejections in a row: fewer may be one caller's mistake
+USUAL = timedelta(days=7)  # the numbers of this time before the rejections count as usual
 SMALLEST_STEP = timedelta(microseconds=1)  # between two moments, as Python and PostgreSQL store them
 
 

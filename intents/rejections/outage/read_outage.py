@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Max, Sum
 
 from intents.models import Rejection
-from intents.rejections.outage.outage_rule import Outage, Rejections, begin_after, find_outage
+from intents.rejections.outage.outage_rule import USUAL, Outage, Rejections, begin_after, find_outage
 from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.rejections.tallies.last_verifications import list_months
 from intents.reports.verification import ACCEPTED
@@ -18,8 +18,6 @@ from wire.tallies.spans import Segment, cover, segment_columns
 from wire.time.period import QUARTER, floor_to_quarter
 from wire.time.timestamps import EARLIEST
 from workspaces.models import Environment
-
-USUAL = timedelta(days=7)  # the numbers of this time before the rejections count as usual
 
 SELECT_RESULTS = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 
