@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intents.rejections.tallies.totals import ReasonSummary, find_growth
+from intents.rejections.growth.grown_reasons import find_growth
+from intents.rejections.tallies.totals import ReasonSummary
 from wire.format_numbers import count_noun
 
 

@@ -12,8 +12,9 @@ from django.db.models import QuerySet
 from intents.models import Rejection
 from intents.rejections import queries, rejections_by_key
 from intents.rejections.filters import RejectionFilters
+from intents.rejections.growth.grown_reasons import find_new_reason
+from intents.rejections.growth.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.phases import RejectionChange, read_phases
-from intents.rejections.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import (
     GroupSummary,
@@ -22,7 +23,6 @@ from intents.rejections.tallies.totals import (
     count_rejections,
     count_verifications,
     find_main_operation,
-    find_new_reason,
     group_by_operation,
     group_by_reason,
     group_by_version,

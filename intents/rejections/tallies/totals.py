@@ -6,12 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
-
-NEW_REASON_MINIMUM = 10  # calls; a reason with fewer is not named
 
 
 @dataclass(frozen=True)
@@ -132,25 +130,6 @@ def count_refused_v1(totals: Iterable[Total]) -> Mapping[str, int]:
         if total.version == 1 and total.result == "unsupported-version":
             counts[total.operation] += total.count
     return dict(counts.most_common())
-
-
-def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
-    """Return the reason that grew most since the period before; None if none grew, or several grew alike."""
-    most = max((summary.count - summary.previous_count for summary in summaries), default=0)
-    top_summaries = [summary for summary in summaries if summary.count - summary.previous_count == most > 0]
-    return top_summaries[0] if len(top_summaries) == 1 else None
-
-
-def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
-    """Return the most frequent reason that the period before did not have; None below NEW_REASON_MINIMUM calls.
-
-    Return None, too, if the period before had no rejection at all: then nothing is known of new reasons.
-    """
-    if not any(summary.previous_count for summary in summaries):
-        return None
-    unknown = [summary for summary in summaries if not summary.previous_count]
-    reason = max(unknown, key=attrgetter("count"), default=None)
-    return reason if reason and reason.count >= NEW_REASON_MINIMUM else None
 
 
 def find_main_operation(totals: Iterable[Total], reason: str) -> str:
