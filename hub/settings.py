@@ -190,7 +190,7 @@ MFA_FORMS = {
     "authenticate_webauthn": "workspaces.people.factor_forms.SignInPasskeyForm",
     "reauthenticate_webauthn": "workspaces.people.factor_forms.ConfirmPasskeyForm",
 }
-SOCIALACCOUNT_ADAPTER = "workspaces.people.adapters.ProviderAdapter"
+SOCIALACCOUNT_ADAPTER = "workspaces.people.single_sign_on.provider_adapter.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_STORE_TOKENS = False
 

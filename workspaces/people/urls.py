@@ -13,11 +13,11 @@ from django.urls import path, re_path
 from django.views.generic import RedirectView
 
 from workspaces.people.account_page import account
-from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.invitations import views as invitations
 from workspaces.people.second_factor_pages import second_factors, with_readable_codes
 from workspaces.people.sign_in import views as sign_in
 from workspaces.people.single_sign_on import views as single_sign_on
+from workspaces.people.single_sign_on.provider_adapter import OIDC_PROVIDER_ID
 from workspaces.people.ways_in import with_passwords
 
 OIDC = {"provider_id": OIDC_PROVIDER_ID}

@@ -17,8 +17,8 @@ from tests.workspaces.people.mails import read_mails
 from tests.workspaces.people.passkey import Passkey
 from workspaces.create import NewWorkspace
 from workspaces.models import Invitation, Membership, Workspace
-from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.invitations.invite import create_invited_user, invite
+from workspaces.people.single_sign_on.provider_adapter import OIDC_PROVIDER_ID
 
 PASSWORD = "a long enough secret"
 FACTOR = "/account/second-factor"

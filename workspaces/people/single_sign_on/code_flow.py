@@ -22,10 +22,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from requests import RequestException
 
-from workspaces.people.adapters import OIDC_PROVIDER_ID
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
 from workspaces.people.single_sign_on.discovery import fetch_discovery, fetch_json
 from workspaces.people.single_sign_on.identity_token import decode_identity_token, describe_person
+from workspaces.people.single_sign_on.provider_adapter import OIDC_PROVIDER_ID
 from workspaces.people.single_sign_on.token_request import ProviderClient
 
 log = logging.getLogger("affidavit.people")

@@ -7,7 +7,7 @@ from typing import Any
 
 from requests import RequestException
 
-from workspaces.people.provider_requests import open_session
+from workspaces.people.single_sign_on.provider_requests import open_session
 
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 

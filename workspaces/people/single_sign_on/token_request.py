@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote_plus, urlsplit
 from allauth.socialaccount.providers.oauth2.client import OAuth2Client, OAuth2Error
 from requests import Response
 
-from workspaces.people.provider_requests import open_session
+from workspaces.people.single_sign_on.provider_requests import open_session
 
 MAX_REASON = 200  # characters of the provider's own words in the log
 

@@ -11,8 +11,8 @@ import pytest
 from requests import RequestException
 
 from tests.certificates import write_certificate
-from workspaces.people import provider_requests
-from workspaces.people.provider_requests import MAX_BYTES, open_session
+from workspaces.people.single_sign_on import provider_requests
+from workspaces.people.single_sign_on.provider_requests import MAX_BYTES, open_session
 
 BODY = b'{"issuer": "x"}'
 
