@@ -27,6 +27,7 @@ from hub.local.data_dir import find_data_dir, load_or_create_secret
 from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
+from workspaces.people.attempt_limits import ACCOUNT_RATE_LIMITS  # noqa: F401  # allauth reads it here
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -156,7 +157,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_ENGINE = "workspaces.people.sessions"
 CACHES = {  # the counts of sign-in attempts, shared by all processes
     "default": {
-        "BACKEND": "workspaces.people.throttle.AttemptCache",
+        "BACKEND": "workspaces.people.attempt_counts.AttemptCache",
         "LOCATION": "workspaces_attempts",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
@@ -179,7 +180,6 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if BEHIND_TLS else "http"
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "link": "20/m/ip"}
 MFA_ADAPTER = "workspaces.people.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1

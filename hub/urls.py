@@ -51,4 +51,4 @@ urlpatterns = [
 
 handler400 = "wire.http.failure_middleware.bad_request"
 handler500 = "wire.http.failure_middleware.answer_uncaught_error"
-handler429 = "workspaces.people.throttle.refuse_attempt"
+handler429 = "workspaces.people.attempt_counts.refuse_attempt"

@@ -26,9 +26,9 @@ from django.utils import timezone
 from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
+from workspaces.people.attempt_limits import ACCOUNT_MINUTES
 from workspaces.people.errors import TooManyAttempts
 
-ACCOUNT_LIMIT_SECONDS = 300
 # Changes of an account as the audit log names them, by the template of allauth's mail about them.
 ACCOUNT_ACTIONS: Mapping[str, str] = {
     "account/email/password_changed": "password changed",
@@ -77,7 +77,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
         if code in {"too_many_login_attempts", "rate_limited"}:
-            raise TooManyAttempts(ACCOUNT_LIMIT_SECONDS)
+            raise TooManyAttempts(60 * ACCOUNT_MINUTES)
         error: ValidationError = super().validation_error(code, *args)
         return error
 

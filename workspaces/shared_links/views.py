@@ -27,7 +27,7 @@ from workspaces.pages.frame import build_frame
 from workspaces.pages.page import Page
 from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.pages.shown_once import keep_for_next_page, take_once
-from workspaces.people.throttle import count_dead_link
+from workspaces.people.attempt_counts import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
 from workspaces.shared_links.reduced_html import reduce_main
 

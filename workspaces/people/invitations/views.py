@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_POST
 
 from workspaces.models import Invitation
+from workspaces.people.attempt_counts import count_dead_link
 from workspaces.people.invitations.forms import NewAccountForm
 from workspaces.people.invitations.invite import (
     accept_invitation,
@@ -24,7 +25,6 @@ from workspaces.people.invitations.invite import (
     is_invited,
     list_invitations_of,
 )
-from workspaces.people.throttle import count_dead_link
 from workspaces.people.ways_in import describe_ways_in
 
 

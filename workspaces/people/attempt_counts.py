@@ -1,4 +1,4 @@
-"""Bound how often somebody may guess: links by the limit `link` of ACCOUNT_RATE_LIMITS. allauth counts all attempts."""
+"""Count attempts to sign in and links that do not work, and refuse those beyond the limits of `attempt_limits`."""
 
 from __future__ import annotations
 
