@@ -13,6 +13,18 @@ from django.db.models import Q
 from workspaces.audit.record import record_audit
 
 FAILURES_RECORDED_EVERY = 3600  # seconds, for each account, so that guesses do not fill the log
+# Changes of an account as the audit log names them, by the template of allauth's mail about them.
+ACCOUNT_ACTIONS: Mapping[str, str] = {
+    "account/email/password_changed": "password changed",
+    "account/email/password_set": "password set",
+    "account/email/password_reset": "password reset",
+    "mfa/email/totp_activated": "second factor added",
+    "mfa/email/totp_deactivated": "second factor removed",
+    "mfa/email/webauthn_added": "second factor added",
+    "mfa/email/webauthn_removed": "second factor removed",
+    "mfa/email/recovery_codes_generated": "recovery codes made",
+    "socialaccount/email/account_connected": "single sign-on connected",
+}
 
 
 def record_account_action(user: User, action: str, facts: Mapping[str, Any] | None = None, *, now: datetime) -> None:

@@ -6,7 +6,6 @@ import base64
 import logging
 import secrets
 import threading
-from collections.abc import Mapping
 from smtplib import SMTPException
 from typing import Any
 
@@ -25,22 +24,10 @@ from django.utils import timezone
 
 from wire.redelivery.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
-from workspaces.people.account_audit import find_account, record_account_action, record_failed_sign_in
+from workspaces.people.account_audit import ACCOUNT_ACTIONS, find_account, record_account_action, record_failed_sign_in
 from workspaces.people.attempt_limits import ACCOUNT_MINUTES
 from workspaces.people.errors import TooManyAttempts
 
-# Changes of an account as the audit log names them, by the template of allauth's mail about them.
-ACCOUNT_ACTIONS: Mapping[str, str] = {
-    "account/email/password_changed": "password changed",
-    "account/email/password_set": "password set",
-    "account/email/password_reset": "password reset",
-    "mfa/email/totp_activated": "second factor added",
-    "mfa/email/totp_deactivated": "second factor removed",
-    "mfa/email/webauthn_added": "second factor added",
-    "mfa/email/webauthn_removed": "second factor removed",
-    "mfa/email/recovery_codes_generated": "recovery codes made",
-    "socialaccount/email/account_connected": "single sign-on connected",
-}
 MAIL_THREAD = "affidavit-mail"
 log = logging.getLogger("affidavit.people")
 

@@ -11,9 +11,11 @@ from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
 
+from workspaces.people.account_audit import FAILURES_RECORDED_EVERY
 from workspaces.people.errors import TooManyAttempts
 
-LONGEST = timedelta(hours=1)  # that anything about attempts is kept: that a failed sign-in was recorded
+# That anything about attempts is kept: that a failed sign-in was recorded
+LONGEST = timedelta(seconds=FAILURES_RECORDED_EVERY)
 
 
 class AttemptCache(DatabaseCache):
