@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from workspaces.limits.database_buckets import prune_buckets
-from workspaces.people.expired import delete_expired
+from workspaces.people.prune import delete_expired
 from workspaces.remove import delete_hidden_workspace, list_hidden_workspaces
 from workspaces.shared_links.prune import delete_expired_links
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from workspaces.models import Invitation, Membership, SignInLink
-from workspaces.people.expired import delete_expired
 from workspaces.people.invitations.invite import invite
+from workspaces.people.prune import delete_expired
 from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db
