@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from wire.errors import InvalidRequest, NotFound
-from workspaces.annotations.links import is_web_address
+from workspaces.annotations.web_address import is_web_address
 from workspaces.audit.record import record_audit
 from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Annotation, Environment

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from wire.http.fields import EnvironmentName, ExactText, Flag, Moment
-from workspaces.annotations.links import is_web_address
+from workspaces.annotations.web_address import is_web_address
 from workspaces.models import Annotation
 
 
