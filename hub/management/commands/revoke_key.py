@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.management.workspace_commands import ACTOR, one_line_errors
-from workspaces.keys.revoke import find_key, revoke_key
+from workspaces.keys.prefix import find_key
+from workspaces.keys.revoke import revoke_key
 
 
 class Command(BaseCommand):
