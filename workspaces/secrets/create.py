@@ -7,6 +7,7 @@ from datetime import datetime
 
 from wire.redelivery.encryption import encrypt
 from workspaces.models import SigningSecret, Workspace
+from workspaces.secrets.prefix import SECRET_PREFIX_LENGTH
 
 
 def create_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "", signs: bool = True) -> str:
@@ -15,7 +16,7 @@ def create_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "
     SigningSecret.objects.create(
         workspace=workspace,
         ciphertext=encrypt(secret.encode()),
-        prefix=secret[:8],
+        prefix=secret[:SECRET_PREFIX_LENGTH],
         created_at=now,
         created_by=actor,
         signs_from=now if signs else None,

@@ -1,4 +1,4 @@
-"""Rotate signing secrets: prepare one that verifies only, let it sign, and revoke the one before (contract §3)."""
+"""Rotate signing secrets: prepare one that verifies only, and let it sign in place of the one before (contract §3)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from wire.errors import InvalidRequest, NotFound
+from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.create import create_signing_secret
 
-REVOKED = "signing secret revoked"  # the name of this action in the audit log
-OVERLAP = timedelta(hours=24)  # how long the previous secret still verifies after a rotation
-SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
-MIN_PREFIX = 6
+PREVIOUS_VERIFIES_FOR = timedelta(hours=24)  # after a rotation
 
 
 @dataclass(frozen=True)
@@ -94,47 +91,9 @@ def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotatio
     return Rotation(secret, text, until)
 
 
-@transaction.atomic
-def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
-    """Revoke a secret: intents signed with it fail from now on. Return False if it was revoked before.
-
-    Raises InvalidRequest for the secret that signs: rotate first.
-    """
-    secret.workspace.lock()
-    secret.refresh_from_db()
-    if secret.revoked_at is not None:
-        return False
-    if secret == find_signer(secret.workspace):
-        raise InvalidRequest(
-            f"{secret} signs new intents. Rotate first, so that another secret signs; then revoke this one."
-        )
-    secret.revoked_at = now
-    secret.save(update_fields=["revoked_at"])
-    record_audit(secret.workspace_id, REVOKED, {"secret": secret.prefix}, actor=actor, now=now)
-    return True
-
-
 def find_prepared(workspace: Workspace) -> SigningSecret | None:
     """Return the secret that is prepared and does not sign yet."""
     return workspace.signing_secrets.filter(revoked_at=None, signs_from=None).first()
-
-
-def find_secret(text: str) -> SigningSecret:
-    """Return the secret that its first characters name, in any workspace.
-
-    Raises NotFound; InvalidRequest for too few characters, or with a list of the secrets if several begin like this.
-    """
-    if len(text) < MIN_PREFIX:
-        raise InvalidRequest(f"Name the secret by {MIN_PREFIX} to {SECRET_PREFIX_LENGTH} of its first characters.")
-    secrets = SigningSecret.objects.select_related("workspace")
-    secrets = secrets.filter(prefix__startswith=text[:SECRET_PREFIX_LENGTH])
-    matches = list(secrets.filter(revoked_at=None)[:20]) or list(secrets[:20])
-    if not matches:
-        raise NotFound("No signing secret begins like this. The page of signing secrets lists those of a workspace.")
-    if len(matches) > 1:
-        names = ", ".join(f"{secret.prefix} ({secret.workspace.slug})" for secret in matches)
-        raise InvalidRequest(f"Several secrets begin like this: {names}. Give more characters, or use the page.")
-    return matches[0]
 
 
 def _explain_refusal(workspace: Workspace, prepared: SigningSecret | None, secret_id: int | None) -> str:
@@ -156,7 +115,7 @@ def _refuse_prepared(workspace: Workspace) -> None:
 
 def _retire_signers(workspace: Workspace, *, now: datetime) -> datetime:
     """Let the secret that signs verify for 24 hours more; return until when."""
-    until = now + OVERLAP
+    until = now + PREVIOUS_VERIFIES_FOR
     workspace.signing_secrets.filter(revoked_at=None, signs_from__isnull=False, verifies_until=None).update(
         verifies_until=until
     )

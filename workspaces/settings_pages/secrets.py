@@ -22,7 +22,8 @@ from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret,
 from workspaces.pages.form_answers import member_form
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
-from workspaces.secrets.rotate import REVOKED, Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
+from workspaces.secrets.revoke import REVOKED, revoke_secret
+from workspaces.secrets.rotate import Rotation, activate_secret, find_signer, prepare_secret
 from workspaces.secrets.uses import Backend, list_backends, list_late_backends
 from workspaces.settings_pages.act_as_admin import Act, act_as_admin
 

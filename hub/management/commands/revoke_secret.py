@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.management.workspace_commands import ACTOR, one_line_errors
-from workspaces.secrets.rotate import find_secret, revoke_secret
+from workspaces.secrets.prefix import find_secret
+from workspaces.secrets.revoke import revoke_secret
 
 
 class Command(BaseCommand):

@@ -17,7 +17,8 @@ from django.utils.html import escape
 from affidavit import REASONS, mint_intent
 from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
 from workspaces.pages.shown_once import LIFETIME_SECONDS
-from workspaces.secrets.rotate import revoke_secret, rotate_secret
+from workspaces.secrets.revoke import revoke_secret
+from workspaces.secrets.rotate import rotate_secret
 
 FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
 
