@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
+from hub.retention.change_days import DaysForm, change_retention, list_days
 from hub.retention.data_kinds import KINDS
 from hub.retention.delete_on_request import delete_conversation, delete_user, request_workspace_deletion
 from hub.retention.deletion_form import SUBJECTS, DeletionForm
@@ -25,7 +26,6 @@ from workspaces.models import Environment, Membership, RetentionPolicy, Workspac
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
-from workspaces.settings_pages.retention import DaysForm, change_retention, list_days
 
 NAME = "retention"
 REPORT = "deletion report"

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from alerts.setup.targets import create_target
 from catalog.ingest.fold import fold_reports
+from hub.retention.change_days import change_retention
 from intents.models import UsedNonce
 from wire.errors import NotFound
 from workspaces import tasks
@@ -33,7 +34,6 @@ from workspaces.remove import (
     remove_workspace,
 )
 from workspaces.secrets.rotate import prepare_secret
-from workspaces.settings_pages.retention import change_retention
 
 pytestmark = pytest.mark.django_db
 

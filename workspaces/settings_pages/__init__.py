@@ -1,1 +1,1 @@
-"""The pages of settings: keys, secrets, environments, members, retention, audit log; for admins."""
+"""The pages of settings: keys, secrets, environments, members, audit log; for admins."""

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
+from hub.retention.change_days import KIND_NAMES, list_days
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
@@ -19,12 +20,11 @@ from tests.sample_data import fill_workspace
 from workspaces import tasks
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import AuditEntry, Membership, RetentionPolicy, Workspace
-from workspaces.settings_pages.retention import KINDS, list_days
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/retention"
 DAYS, DELETIONS = f"{PAGE}/days", f"{PAGE}/deletions"
-EMPTY = dict.fromkeys(KINDS, "")
+EMPTY = dict.fromkeys(KIND_NAMES, "")
 
 
 def client_with(role, workspace):
@@ -105,7 +105,7 @@ def test_the_page_says_how_many_rows_are_older(admin, workspace):
     assert {row["kind"]: row["days"] for row in rows if row["days"]} == {
         "rejections": 30, "inbox": 400, "observed_days": 400, "alerts": 90,
     }  # fmt: skip
-    assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * (len(KINDS) - 1)
+    assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * (len(KIND_NAMES) - 1)
 
 
 def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, workspace):

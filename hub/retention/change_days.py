@@ -9,14 +9,12 @@ from typing import Any
 from django import forms
 from django.db import transaction
 
+from hub.retention.data_kinds import KINDS
 from workspaces.audit.record import record_audit
 from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import RetentionPolicy, Workspace
 
-KINDS = (
-    "broken_joins", "rejections", "minted_intents", "confirmations", "inbox", "audit", "observed_days", "annotations",
-    "alerts",
-)  # fmt: skip
+KIND_NAMES = tuple(kind.name for kind in KINDS)
 MAX_DAYS = 36_500
 
 
@@ -25,7 +23,7 @@ class DaysForm(forms.Form):
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
-        for name in KINDS:
+        for name in KIND_NAMES:
             messages = {
                 "invalid": "Enter whole days.",
                 "min_value": "At least 1 day.",
@@ -38,7 +36,7 @@ class DaysForm(forms.Form):
     @property
     def summary(self) -> str:
         """Return the valid numbers as text. A reader confirms exactly these; for other numbers, the page asks again."""
-        return ",".join(str(self.cleaned_data[name] or "") for name in KINDS)
+        return ",".join(str(self.cleaned_data[name] or "") for name in KIND_NAMES)
 
 
 @transaction.atomic
@@ -52,7 +50,7 @@ def change_retention(
     workspace.lock()
     policy, _ = RetentionPolicy.objects.get_or_create(workspace=workspace)
     require_unchanged(opened, list_days(policy), name_in_words(days))
-    changed_kinds = [kind for kind in KINDS if getattr(policy, kind) != days.get(kind)]
+    changed_kinds = [kind for kind in KIND_NAMES if getattr(policy, kind) != days.get(kind)]
     if not changed_kinds:
         return False
     before = {kind: getattr(policy, kind) for kind in changed_kinds}
@@ -64,8 +62,8 @@ def change_retention(
 
 def list_days(policy: RetentionPolicy | None) -> dict[str, int | None]:
     """Return the days of each kind, by its name in words; None stands for the default."""
-    return name_in_words({kind: getattr(policy, kind, None) for kind in KINDS})
+    return name_in_words({kind: getattr(policy, kind, None) for kind in KIND_NAMES})
 
 
 def name_in_words(days: Mapping[str, int | None]) -> dict[str, int | None]:
-    return {kind.replace("_", " "): days.get(kind) for kind in KINDS}
+    return {kind.replace("_", " "): days.get(kind) for kind in KIND_NAMES}
