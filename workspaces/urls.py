@@ -9,6 +9,7 @@ from workspaces.pages.answers import page_paths
 from workspaces.people import urls as people_urls
 from workspaces.settings_pages import audit, environments, keys, members, refused_requests, secrets
 from workspaces.shared_links import views as shared_links
+from workspaces.shared_links.shared_page import show_shared_page
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
@@ -34,7 +35,7 @@ urlpatterns = [
     *page_paths("shared-links", shared_links.show_links, role=Membership.EDITOR),
     path(f"{SETTINGS}/shared-links/add", shared_links.post_link, name="share-page"),
     path(f"{SETTINGS}/shared-links/<int:link_id>/revoke", shared_links.post_revocation, name="revoke-shared-link"),
-    path("shared/<str:token>", shared_links.show_shared_page, name="shared-page"),
+    path("shared/<str:token>", show_shared_page, name="shared-page"),
     *page_paths("refused-requests", refused_requests.show_refused_requests, role=Membership.ADMIN),
     *page_paths("audit", audit.show_audit, role=Membership.ADMIN),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
