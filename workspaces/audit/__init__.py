@@ -1,1 +1,1 @@
-"""The audit log: what is recorded, and its page."""
+"""The audit log: what is recorded, how it is described, and the kinds of its actions."""

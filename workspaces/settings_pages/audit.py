@@ -7,35 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Min, QuerySet
 from django.http import HttpRequest
 
 from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
+from workspaces.audit.action_kinds import CHANGES, EVERYTHING, KIND_LABELS, describe_hidden, select_kind
 from workspaces.audit.describe import Fact, describe_action, describe_facts
 from workspaces.models import AuditEntry, Environment
 from workspaces.pages.page import Page
 
 COLUMNS = ("at", "actor", "action", "address", "facts")
 ROWS_PER_PAGE = 50
-CHANGES, EVERYTHING = "", "all"
-# The words with which the actions of a kind begin. All other actions count as settings.
-ACTION_BEGINNINGS = {
-    "keys": ("key ", "signing secret ", "webhook secret ", "encryption "),
-    "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),
-    "decisions": ("confirmation ",),
-}
-SIGN_INS = ("signed ", "sign-in ")
-KEY_BEGINNING = "key gak_"  # the beginning of an actor's name if the actor is a secret key
-KIND_LABELS = {
-    CHANGES: "changes, and decisions by people",
-    "settings": "settings",
-    "keys": "keys and secrets",
-    "people": "people and sign-ins",
-    "decisions": "decisions on confirmations",
-    EVERYTHING: "everything",
-}
 
 
 @dataclass(frozen=True)
@@ -69,20 +53,20 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
     if action:
         entries = entries.filter(action=action)
     entries_of_all_kinds = entries
-    entries = entries.filter(_select_kind(kind))
+    entries = entries.filter(select_kind(kind))
 
     def build_context() -> Mapping[str, Any]:
         entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
-        hidden_entries = entries_of_all_kinds.exclude(_select_kind(kind)) if kind != EVERYTHING else all_entries.none()
+        hidden_entries = entries_of_all_kinds.exclude(select_kind(kind)) if kind != EVERYTHING else all_entries.none()
         keys_by_actor = environment.workspace.index_keys_by_actor()
         environment_names = set(environment.workspace.environments.values_list("name", flat=True))
         return {
             "entries": entry_page,
             "rows": [_build_audit_row(entry, environment_names) for entry in entry_page],
             "first_at": all_entries.aggregate(first=Min("at"))["first"],
-            "total": 0 if entry_page else all_entries.filter(_select_kind(chosen_kind)).count(),
+            "total": 0 if entry_page else all_entries.filter(select_kind(chosen_kind)).count(),
             "hidden_count": hidden_entries.count(),
-            "hidden_words": _describe_hidden(hidden_entries) if kind == CHANGES else "",
+            "hidden_words": describe_hidden(hidden_entries) if kind == CHANGES else "",
             "kind": kind,
             "kinds": KIND_LABELS.items(),
             "actor": actor,
@@ -105,30 +89,6 @@ def _build_audit_row(entry: AuditEntry, environment_names: Collection[str]) -> A
         return row
     method, _, path = operation.partition(" ")
     return replace(row, environment=environment_name, method=method, path=path, change=entry.facts.get("changeId"))
-
-
-def _describe_hidden(entries: QuerySet[AuditEntry]) -> str:
-    """Say what is left out if no kind is chosen."""
-    is_sign_in = _begins_with(SIGN_INS)
-    parts = {"sign-ins": entries.filter(is_sign_in), "decisions by keys": entries.exclude(is_sign_in)}
-    return " or ".join(words for words, rows in parts.items() if rows.exists())
-
-
-def _select_kind(kind: str) -> Q:
-    """Return the condition of a kind of actions; all of them for `all`."""
-    if kind == CHANGES:
-        by_keys = _begins_with(ACTION_BEGINNINGS["decisions"]) & Q(actor__startswith=KEY_BEGINNING)
-        return ~_begins_with(SIGN_INS) & ~by_keys
-    if kind == "settings":
-        return ~_begins_with([words for beginnings in ACTION_BEGINNINGS.values() for words in beginnings])
-    return _begins_with(ACTION_BEGINNINGS.get(kind, ()))
-
-
-def _begins_with(beginnings: Sequence[str]) -> Q:
-    condition = Q()
-    for words in beginnings:
-        condition |= Q(action__startswith=words)
-    return condition
 
 
 def _list_values(entries: QuerySet[AuditEntry], column: str, chosen: str) -> list[str]:
