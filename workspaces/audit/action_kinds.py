@@ -12,7 +12,10 @@ CHANGES, EVERYTHING = "", "all"
 # The words with which the actions of a kind begin. All other actions count as settings.
 ACTION_BEGINNINGS = {
     "keys": ("key ", "signing secret ", "webhook secret ", "encryption "),
-    "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),
+    "people": (
+        *("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "recovery codes ", "password "),
+        *("single sign-on ", "user deleted"),
+    ),
     "decisions": ("confirmation ",),
 }
 SIGN_INS = ("signed ", "sign-in ")
