@@ -33,7 +33,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             f"within {WORDS[invite.VALID_FOR.days]} days",
             (f"{ACCOUNT}/email/invitation.txt", f"{ACCOUNT}/invitation_gone.html", "workspaces/members.html"),
         ),
-        (f"within {sign_in_links.VALID_FOR // MINUTE} minutes", ("workspaces/sign_in_link.html",)),
+        (f"within {sign_in_links.VALID_FOR // MINUTE} minutes", ("account/sign_in_link.html",)),
         (
             f"within {RESET_DAYS} days",
             (

@@ -52,11 +52,11 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
         link_user = find_link_user(token, now=now)
         if link_user is None:
             count_dead_link(request)
-        return render(request, "workspaces/sign_in_link.html", {"link_user": link_user, **describe_ways_in()})
+        return render(request, "account/sign_in_link.html", {"link_user": link_user, **describe_ways_in()})
     user = use_link(token, now=now)
     if user is None:
         count_dead_link(request)
-        return render(request, "workspaces/sign_in_link.html", {"link_user": None, **describe_ways_in()}, status=410)
+        return render(request, "account/sign_in_link.html", {"link_user": None, **describe_ways_in()}, status=410)
     # Whoever runs the hub made the link, so no second factor is asked for.
     AccountAdapter(request).login(request, user)
     return redirect("home")
