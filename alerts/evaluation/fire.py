@@ -12,7 +12,7 @@ from django.db.models import F, Q, QuerySet
 
 from alerts.delivery.queue import queue_deliveries
 from alerts.evaluation.event_url import build_event_url
-from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings
+from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings, find_last_quarter
 from alerts.models import Alert, Event
 from alerts.rules.event_titles import describe_happening
 from alerts.rules.happenings import Happening
@@ -21,7 +21,6 @@ from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from wire.errors import is_outage
 from wire.task_turns import UNLIMITED, Turn
-from wire.time.period import floor_to_quarter
 
 log = logging.getLogger("affidavit.alerts")
 EVERY = timedelta(seconds=50)  # less than the minute between two tasks, because a task may come a little early
@@ -58,7 +57,7 @@ def _try_evaluate(alert_id: int, failed_ids: set[int], *, now: datetime) -> int:
         failed_ids.add(alert_id)
         failed_alert = Alert.objects.filter(pk=alert_id)
         failed_alert.exclude(kind__in=BY_QUARTER).update(evaluated_at=now)
-        before_this_quarter = floor_to_quarter(now - GRACE) + GRACE - timedelta.resolution
+        before_this_quarter = find_last_quarter(now) + GRACE - timedelta.resolution
         failed_alert.filter(kind__in=BY_QUARTER).update(evaluated_at=before_this_quarter)
         return 0
 
@@ -110,7 +109,7 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
     """Return whether there can be new happenings: for the kinds in BY_QUARTER, only once after each quarter hour."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
-    return floor_to_quarter(alert.evaluated_at - GRACE) != floor_to_quarter(now - GRACE)
+    return find_last_quarter(alert.evaluated_at) != find_last_quarter(now)
 
 
 def _find_outage(alert: Alert, now: datetime) -> HubOutage | None:
