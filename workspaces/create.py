@@ -60,8 +60,10 @@ def create_workspace(
     key and, with `with_full_key`, a key with every scope (contract §1). Raises InvalidWorkspace.
     """
     name = " ".join(name.split())  # a line break would end the subject of a mail
-    if not 1 <= len(name) <= 100 or CONTROL.search(name):
-        raise InvalidWorkspace("A workspace's name has 1 to 100 characters, and no control characters.")
+    if not 1 <= len(name) <= Workspace.MAX_NAME or CONTROL.search(name):
+        raise InvalidWorkspace(
+            f"A workspace's name has 1 to {Workspace.MAX_NAME} characters, and no control characters."
+        )
     environment_names = list(dict.fromkeys(["production", *environments]))
     if len(environment_names) > MAX_ENVIRONMENTS:
         raise InvalidWorkspace(f"A workspace has at most {MAX_ENVIRONMENTS} environments, production included.")

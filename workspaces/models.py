@@ -27,8 +27,10 @@ def new_workspace_id() -> str:
 class Workspace(models.Model):
     """A tenant. Its id is `tenantId` on the wire; its slug is part of page addresses."""
 
+    MAX_NAME = 100
+
     id = models.CharField(primary_key=True, max_length=40, default=new_workspace_id, editable=False)
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=MAX_NAME)
     slug = models.SlugField(max_length=60, unique=True)
     v1_until = models.DateTimeField(null=True, blank=True, help_text="End of the dual-accept window; open if empty.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -71,12 +73,13 @@ class Environment(models.Model):
     readable_names: while a key reads a page of it, the environments that this key may use; empty for all.
     """
 
+    MAX_NAME, MAX_LABEL, MAX_AUDIENCE = 60, 60, 255
     readable_names: Sequence[str] = ()
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="environments")
-    name = models.CharField(max_length=60)
-    label = models.CharField(max_length=60, blank=True)
-    audience = models.CharField(max_length=255)
+    name = models.CharField(max_length=MAX_NAME)
+    label = models.CharField(max_length=MAX_LABEL, blank=True)
+    audience = models.CharField(max_length=MAX_AUDIENCE)
     created_at = models.DateTimeField(default=timezone.now)
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -123,12 +126,13 @@ class ApiKey(models.Model):
 
     SECRET, PUBLISHABLE = "secret", "publishable"
     SCOPES = ("report", "platform", "confirm")
+    MAX_NAME = 100
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=100, blank=True)
+    name = models.CharField(max_length=MAX_NAME, blank=True)
     kind = models.CharField(max_length=12, choices=[(SECRET, "secret"), (PUBLISHABLE, "publishable")])
     scopes = models.JSONField(default=list)
-    environment_names = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    environment_names = ArrayField(models.CharField(max_length=Environment.MAX_NAME), default=list, blank=True)
     digest = models.BinaryField(max_length=32, unique=True)
     prefix = models.CharField(max_length=PREFIX_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)

@@ -20,9 +20,10 @@ class InvalidWorkspace(ValueError):
 
 def build_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
     """Return the row of an environment with an audience of its own, not stored yet; raises InvalidWorkspace."""
-    if slugify(name) != name or not 1 <= len(name) <= 60:
+    if slugify(name) != name or not 1 <= len(name) <= Environment.MAX_NAME:
         raise InvalidWorkspace(
-            f"An environment's name has 1 to 60 lower-case letters, digits, - and _; {name!r} does not fit."
+            f"An environment's name has 1 to {Environment.MAX_NAME} lower-case letters, digits, - and _; "
+            f"{name!r} does not fit."
         )
     audience = f"urn:affidavit:{workspace.slug}:{name}"
     return Environment(workspace=workspace, name=name, audience=audience, created_at=now)
@@ -65,8 +66,9 @@ def create_environment(workspace: Workspace, name: str, *, label: str = "", acto
 def check_label(label: str) -> str:
     """Return a label without outer white space; raises InvalidRequest."""
     label = label.strip()
-    if len(label) > 60 or not label.isprintable():
+    if len(label) > Environment.MAX_LABEL or not label.isprintable():
         raise InvalidRequest(
-            "A label has at most 60 characters, none of them invisible, such as those that join emoji."
+            f"A label has at most {Environment.MAX_LABEL} characters, none of them invisible, such as those that join "
+            "emoji."
         )
     return label

@@ -30,8 +30,8 @@ def change_environment(
     before, after = list_values(environment), {"label": label.strip(), "audience": audience.strip()}
     require_unchanged(opened, before, after)
     label, audience = check_label(label), after["audience"]
-    if not 1 <= len(audience) <= 255 or not audience.isprintable() or " " in audience:
-        raise InvalidRequest("An audience has 1 to 255 characters, without spaces.")
+    if not 1 <= len(audience) <= Environment.MAX_AUDIENCE or not audience.isprintable() or " " in audience:
+        raise InvalidRequest(f"An audience has 1 to {Environment.MAX_AUDIENCE} characters, without spaces.")
     siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
     namesake = siblings.filter(audience=audience).first()
     if namesake is not None:

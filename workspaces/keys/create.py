@@ -17,8 +17,6 @@ from workspaces.errors import UnknownEnvironment
 from workspaces.keys.lookup import hash_key
 from workspaces.models import PREFIX_LENGTH, ApiKey, Workspace
 
-MAX_NAME = 100
-
 
 @dataclass(frozen=True)
 class NewKey:
@@ -62,8 +60,8 @@ def create_key(
     own_scopes = [scope for scope in ApiKey.SCOPES if scope in scopes]
     own_environments = list(dict.fromkeys(environment_names))
     _check_scopes(scopes, kind)
-    if len(name) > MAX_NAME or "\0" in name:
-        raise InvalidRequest(f"Give the key a name of at most {MAX_NAME} characters.")
+    if len(name) > ApiKey.MAX_NAME or "\0" in name:
+        raise InvalidRequest(f"Give the key a name of at most {ApiKey.MAX_NAME} characters.")
     if expires_at is not None and expires_at <= now:
         raise InvalidRequest("The key would have expired already. Choose a later time, or none.")
     if expires_at is not None and expires_at > LATEST:  # not every time zone could show it

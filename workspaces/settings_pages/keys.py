@@ -18,7 +18,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
 from workspaces.forms.choices import set_choices
-from workspaces.keys.create import MAX_NAME, create_key
+from workspaces.keys.create import create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
@@ -46,7 +46,7 @@ class KeyForm(forms.Form):
     everywhere: whether the key is for all environments, also those that are added later.
     """
 
-    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Say who will use it."})
+    name = forms.CharField(max_length=ApiKey.MAX_NAME, error_messages={"required": "Say who will use it."})
     kind = forms.ChoiceField(choices=[(ApiKey.SECRET, "Secret"), (ApiKey.PUBLISHABLE, "Publishable")])
     scopes = forms.MultipleChoiceField(choices=list(SCOPES.items()), required=False)
     everywhere = forms.ChoiceField(choices=[("yes", "All"), ("no", "Only these")])
