@@ -12,12 +12,14 @@ from django.test import Client
 from django.utils import timezone
 
 from hub.retention.change_days import KIND_NAMES, list_days
+from hub.retention.data_kinds import KINDS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
 from tests.sample_data import fill_workspace
 from workspaces import tasks
+from workspaces.audit.describe import RETENTION_MEANINGS
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import AuditEntry, Membership, RetentionPolicy, Workspace
 
@@ -227,3 +229,8 @@ def test_a_change_during_the_question_whether_to_delete_counts_too(workspace, ad
     page = admin.post(DAYS, {**form, "sure": sure}).content.decode()
     assert "audit is now 700" in page
     assert RetentionPolicy.objects.get().rejections is None
+
+
+def test_the_audit_log_knows_which_kinds_of_data_an_empty_field_keeps_for_ever():
+    defaults = {kind.name: "keep all" if kind.default_days is None else "the default" for kind in KINDS}
+    assert defaults == RETENTION_MEANINGS
