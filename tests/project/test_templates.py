@@ -1,9 +1,88 @@
-"""Templates can be read and compared line by line."""
+"""Templates can be read and compared line by line, and the numbers that they write out are those of the code."""
 
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from alerts.evaluation.preview import PREVIEW_LENGTH
+from alerts.rules import silences, spikes
+from alerts.setup.rotate_webhook_secret import PREVIOUS_SIGNS_FOR
+from alerts.setup.target_address import MAX_RECIPIENTS
+from intents.gate.confirmations import UNDO_TIME
+from intents.rejections.detail.rejection import AROUND
+from workspaces.models import PREFIX_LENGTH
+from workspaces.pages.shown_once import LIFETIME_SECONDS
+from workspaces.people.invitations import invite
+from workspaces.people.sign_in import links as sign_in_links
+from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR
+from workspaces.secrets.uses import RECENT
+from workspaces.shared_links.links import DAYS
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_LINE = 160
+WORDS = {3: "three", 7: "seven", 10: "ten"}
+HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
+PASSWORD_LENGTH = settings.AUTH_PASSWORD_VALIDATORS[1]["OPTIONS"]["min_length"]
+RESET_DAYS = WORDS[settings.PASSWORD_RESET_TIMEOUT // 86_400]
+ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partials"
+
+
+@pytest.mark.parametrize(
+    ("text", "templates"),
+    [
+        (
+            f"within {WORDS[invite.VALID_FOR.days]} days",
+            (f"{ACCOUNT}/email/invitation.txt", f"{ACCOUNT}/invitation_gone.html", "workspaces/members.html"),
+        ),
+        (f"within {sign_in_links.VALID_FOR // MINUTE} minutes", ("account/sign_in_link.html",)),
+        (
+            f"within {RESET_DAYS} days",
+            (
+                f"{ACCOUNT}/email/password_reset_key_message.txt",
+                f"{ACCOUNT}/password_reset_done.html",
+                f"{ACCOUNT}/password_reset_from_key.html",
+            ),
+        ),
+        (
+            f"At least {PASSWORD_LENGTH} characters",
+            tuple(
+                f"{ACCOUNT}/{name}.html"
+                for name in ("invitation_new", "password_change", "password_reset_from_key", "password_set")
+            ),
+        ),
+        (f"It is kept for {WORDS[LIFETIME_SECONDS // 60]} minutes", ("intents/inspector.html",)),
+        (f"then {WORDS[UNDO_TIME // SECOND]} seconds in which it can be undone", ("intents/_partials/decision.html",)),
+        (f"failed like this in the {AROUND // HOUR} hours before and after", ("intents/rejection.html",)),
+        (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours", ("workspaces/secrets.html",)),
+        (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours more", (f"{WORKSPACES}/rotation.html",)),
+        (
+            f"the last {RECENT.days} days",
+            tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
+        ),
+        (f"Only the first {PREFIX_LENGTH} characters of a key", ("workspaces/keys.html",)),
+        (f"For {PREVIOUS_SIGNS_FOR // HOUR} hours, webhooks are signed", (f"{ALERTS}/rotate_secret.html",)),
+        (f"up to {MAX_RECIPIENTS} addresses", (f"{ALERTS}/targets.html",)),
+        (f"times the share of the {spikes.BASELINE.days} days before", (f"{ALERTS}/alert_form.html",)),
+        (f"any pause of the {silences.HISTORY.days} days before", (f"{ALERTS}/alert_form.html",)),
+        (f"pause of the reporter's {silences.HISTORY.days} days before", (f"{ALERTS}/preview.html",)),
+        (f"in the last {PREVIEW_LENGTH.days} days", (f"{ALERTS}/preview_verdict.html", "alerts/alerts.html")),
+        *(
+            (f'<option value="{days}"{" selected" * (days == 7)}>{days} day{"s" * (days > 1)}</option>', (name,))
+            for days in DAYS
+            for name in ("_partials/share.html",)
+        ),
+    ],
+)
+def test_a_template_has_the_number_of_the_code(text, templates):
+    for template in templates:
+        assert text in " ".join((settings.BASE_DIR / "templates" / template).read_text().split()), template
+
+
+def test_a_page_offers_no_other_length_of_time_for_a_shared_link():
+    share = (settings.BASE_DIR / "templates/_partials/share.html").read_text()
+    assert share.count("<option") == len(DAYS)
 
 
 def test_no_line_of_a_template_is_too_long():
