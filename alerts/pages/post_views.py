@@ -21,7 +21,7 @@ from alerts.pages.views import ALERT_MEMBERS, LOG, NAME, NEW_SECRET, build_alert
 from alerts.setup import alerts, targets
 from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
 from alerts.setup.send_again import send_again
-from alerts.setup.send_test import send_test
+from alerts.setup.send_test_message import send_test
 from wire.errors import DomainError
 from wire.filters import change_query, read_text
 from wire.time.period import parse_period

@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Delivery, Event
 from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
-from alerts.setup.send_test import send_test
+from alerts.setup.send_test_message import send_test
 from tests.alerts.alerts import deliver_due, make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation
 

@@ -21,7 +21,7 @@ from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt, pars
 from alerts.models import Delivery, Event, Target
 from alerts.setup.alerts import pause_every_alert
 from alerts.setup.send_again import send_again
-from alerts.setup.send_test import send_test
+from alerts.setup.send_test_message import send_test
 from alerts.setup.targets import delete_target
 from hub.programs import alert_sender
 from hub.programs.alert_sender import Sender

@@ -18,7 +18,7 @@ from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup import targets
 from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
-from alerts.setup.send_test import send_test
+from alerts.setup.send_test_message import send_test
 from alerts.setup.target_address import CheckedAddress
 from alerts.setup.targets import change_target, delete_target
 from catalog.models import Drift, ReporterActivity

@@ -38,7 +38,7 @@ from django.utils import timezone
 from alerts.models import Alert, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, create_alert
-from alerts.setup.send_test import send_test
+from alerts.setup.send_test_message import send_test
 from workspaces.models import Environment
 environment, now = Environment.objects.get(name="production"), timezone.now()
 target = Target.objects.create(
