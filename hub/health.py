@@ -1,14 +1,10 @@
-"""/healthz says that this process answers. /readyz says whether it can store data, and how late the worker is.
-
-On a full disk, a middleware keeps what machines send from taking the space that PostgreSQL needs to go on.
-"""
+"""/healthz says that this process answers. /readyz says whether it can store data, and how late the worker is."""
 
 from __future__ import annotations
 
 import shutil
 import threading
 import time
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,9 +15,7 @@ from django.utils import timezone
 
 from catalog.inbox_queries import measure_fold_lag
 from hub.local.database import count_pending_migrations
-from hub.local.supervision.ballast import empty_when_full, is_released, is_reserve_taken
-from wire.errors import Unavailable
-from wire.http.failure_middleware import render_failure
+from hub.local.supervision.ballast import is_released
 from wire.postgresql.answer_timeout import bound_answers
 
 LEAST_FREE_BYTES = 64 * 1024 * 1024
@@ -30,8 +24,6 @@ ANSWER_SECONDS = 5  # for all statements of a check
 
 KEPT_SECONDS = 1.0  # how long a result is answered again
 NO_ANSWER = f"No answer within {WRITE_SECONDS} s."
-
-DISK_IS_FULL = "The disk of the hub is full. Nothing of this request was stored; send it again later."
 
 CheckResult = dict[str, Any]
 Result = tuple[dict[str, CheckResult], float | None]
@@ -119,21 +111,3 @@ def check_free_space() -> CheckResult:
     if is_released(settings.HUB_DATA_DIR):
         return {"ok": False, "freeBytes": free, "detail": "The disk was full. Make space until the ballast is back."}
     return {"ok": free >= LEAST_FREE_BYTES, "freeBytes": free}
-
-
-class FullDiskMiddleware:
-    """Refuse what machines want stored while the space of the ballast is taken, too.
-
-    PostgreSQL ends on a disk without any space, and cannot start again. People may still delete data.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        is_stored = request.method == "POST" and request.path.startswith("/api/") and not settings.DATABASE_URL
-        if is_stored:
-            empty_when_full(settings.HUB_DATA_DIR)
-            if is_reserve_taken(settings.HUB_DATA_DIR):
-                return render_failure(request, Unavailable(DISK_IS_FULL))
-        return self.get_response(request)

@@ -133,7 +133,7 @@ MIDDLEWARE = [
     "wire.http.failure_middleware.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",
     "hub.web.stream_limit.StreamLimitMiddleware",
-    "hub.health.FullDiskMiddleware",
+    "hub.full_disk_middleware.FullDiskMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -75,33 +75,6 @@ def test_while_the_ballast_is_used_up_the_hub_is_not_ready(client, settings, tmp
     assert health.check_free_space()["ok"] is False
 
 
-@pytest.mark.django_db
-def test_what_machines_send_does_not_take_the_last_space(api, settings, tmp_path, monkeypatch):
-    settings.HUB_DATA_DIR = tmp_path
-    set_free(monkeypatch, FULL_BYTES - 1)
-    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200, "the ballast is still there"
-    (tmp_path / "ballast").touch()
-    answer = api.post("/api/conversation-outcomes", OUTCOME)
-    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "unavailable", "5")
-    assert "disk of the hub is full. Nothing of this request was stored" in answer.json()["detail"]
-    assert api.get("/api/catalog").status_code == 200
-    set_free(monkeypatch, FULL_BYTES)
-    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200
-
-
-@pytest.mark.django_db
-def test_a_report_on_a_full_disk_empties_the_ballast_and_does_not_wait_for_the_supervisor(
-    api, settings, tmp_path, monkeypatch
-):
-    """In the second until the supervisor looks again, a quick client could fill what is left."""
-    settings.HUB_DATA_DIR = tmp_path
-    ballast = tmp_path / "ballast"
-    ballast.write_bytes(bytes(1000))
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, FULL_BYTES + 999 - ballast.stat().st_size))
-    assert api.post("/api/conversation-outcomes", OUTCOME).status_code == 200
-    assert is_released(tmp_path)
-
-
 @pytest.mark.xdist_group("whole hub")
 def test_a_hub_that_fills_its_disk_itself_goes_on_answering(small_disk):
     with running_hub(small_disk) as hub:
