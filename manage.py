@@ -10,8 +10,8 @@ from django.db import DatabaseError
 
 from hub.local.command_output import check_output
 from hub.local.error_lines import EXPECTED_ERRORS, NOT_UTF_8, describe_refusal, format_error, is_about_arguments
-from hub.local.postgresql.server import lend_server
 from hub.local.supervision.stop_signals import unwind_on_signals
+from hub.management.database_for_commands import lend_server
 from hub.programs.garbage_collection import collect_seldom
 
 

@@ -14,16 +14,14 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
+from hub.local.data_dir import make_private_folder
 from hub.local.postgresql.programs import POSTGRES_MAJOR, run_program
-from hub.local.startup_errors import StartupError, UnusedDatabase
+from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
 DATABASE_ENGINE = "wire.postgresql"
@@ -32,15 +30,9 @@ WEB_USER_NAME = "affidavit_web"  # the role under which the web processes connec
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
 ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
-COMMANDS_WITHOUT_DATABASE = frozenset(
-    {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
-    | {"--version"}
-)  # `up` runs its own server, `doctor` reports if none runs, `prepare` and `run` need DATABASE_URL, others no database
 NEW_CLUSTER = "postgres.new."  # how the name of an unfinished cluster begins
 MAX_LOG_BYTES = 8 * 1024 * 1024
 OLD_LOGS = 3
-COMMANDS_OF_A_USED_DATABASE = frozenset({"sign_in_link", "grant_web_role"})  # these create none
-LONE_COMMANDS = frozenset({"restore"})  # these need the server for themselves
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
 CONFIGURATION = """\
@@ -236,37 +228,6 @@ class Server:
         self, *arguments: str, check: bool = True, log: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         return run_program("pg_ctl", f"--pgdata={self.cluster}", *arguments, check=check, log=log)
-
-
-@contextmanager
-def lend_server(arguments: Sequence[str]) -> Iterator[None]:
-    """Run the embedded server for one management command that needs it, if none is running.
-
-    The server stops with the command, so the data directory is locked: no other process may start to use it. Raises
-    StartupError if the server runs already and the command needs it for itself, or if the command needs the database of
-    a hub and there is none.
-    """
-    server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
-    if server is None or not needs_database(arguments):
-        yield
-        return
-    if arguments[0] not in LONE_COMMANDS and server.is_running():
-        yield
-        return
-    if arguments[0] in COMMANDS_OF_A_USED_DATABASE and not server.cluster.exists():
-        raise UnusedDatabase
-    server.refuse_moved_data()  # before the lock, which the hub with the moved data may hold
-    with lock_data_dir(server.data_dir):
-        server.start()
-        try:
-            yield
-        finally:
-            server.stop()
-
-
-def needs_database(arguments: Sequence[str]) -> bool:
-    is_help = "--help" in arguments or "-h" in arguments
-    return bool(arguments) and arguments[0] not in COMMANDS_WITHOUT_DATABASE and not is_help
 
 
 def is_alive(pid: int) -> bool:

@@ -1,20 +1,17 @@
-"""The log of the embedded PostgreSQL, commands that need no database, and the secrets of a new data directory."""
+"""The starts and the log of the embedded PostgreSQL."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from hub.local.data_dir import load_or_create_secret
 from hub.local.postgresql import server as postgresql_server
-from hub.local.postgresql.server import OLD_LOGS, Server, needs_database
+from hub.local.postgresql.server import OLD_LOGS, Server
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, prepare_empty_database, wait_for
 
@@ -67,22 +64,3 @@ def test_the_next_start_does_not_wait_for_what_a_killed_first_start_left_running
     finally:
         server.stop()
     wait_for(lambda: not [*data_dir.glob("postgres.new*")], 5)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["prune", "--help"], ["prune", "-h"], ["restore", "-h"]])
-def test_help_needs_no_database(arguments):
-    assert not needs_database(arguments)
-
-
-def test_processes_that_start_at_once_in_a_new_data_directory_have_the_same_secret(tmp_path):
-    for number in range(50):
-        path, barrier = tmp_path / str(number) / "secret.key", threading.Barrier(4)
-
-        def load(path: Path = path, barrier: threading.Barrier = barrier) -> str:
-            barrier.wait()
-            return load_or_create_secret(path)
-
-        with ThreadPoolExecutor(4) as pool:
-            results = {future.result() for future in [pool.submit(load) for _ in range(4)]}
-        assert results == {path.read_text()}
-        assert (path.stat().st_mode & 0o777, list(path.parent.iterdir())) == (0o600, [path])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
-from hub.local import database, error_lines
-from hub.local.startup_errors import StartupError
+from hub.local import error_lines
 
 
 def format_message(message: str, sqlstate: str | None = None) -> str:
@@ -71,22 +70,3 @@ def test_an_argument_that_is_not_utf_8_is_told_from_other_texts_that_cannot_be_e
         f"name {argument}".encode()
     assert error_lines.is_about_arguments(caught.value, ["manage.py", "create_key", argument])
     assert not error_lines.is_about_arguments(caught.value, ["manage.py", "create_key", "café"])
-
-
-@pytest.mark.django_db
-def test_a_server_of_the_oldest_supported_version_is_accepted_and_an_older_one_refused(monkeypatch):
-    major = connection.pg_version // 10_000
-    monkeypatch.setattr(database, "OLDEST_POSTGRES", major)
-    database.check_server_version()
-    monkeypatch.setattr(database, "OLDEST_POSTGRES", major + 1)
-    with pytest.raises(StartupError, match="DATABASE_URL: the server is older than PostgreSQL"):
-        database.check_server_version()
-
-
-@pytest.mark.django_db
-def test_a_command_does_not_migrate_a_database_that_needs_an_upgrade(monkeypatch):
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'outcomes'")
-    monkeypatch.setattr(database, "migrate", lambda: pytest.fail("migrated beneath a running hub"))
-    with pytest.raises(StartupError, match="older version"):
-        database.prepare_unused_database()

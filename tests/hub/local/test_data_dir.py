@@ -1,0 +1,23 @@
+"""The secrets of a new data directory."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from hub.local.data_dir import load_or_create_secret
+
+
+def test_processes_that_start_at_once_in_a_new_data_directory_have_the_same_secret(tmp_path):
+    for number in range(50):
+        path, barrier = tmp_path / str(number) / "secret.key", threading.Barrier(4)
+
+        def load(path: Path = path, barrier: threading.Barrier = barrier) -> str:
+            barrier.wait()
+            return load_or_create_secret(path)
+
+        with ThreadPoolExecutor(4) as pool:
+            results = {future.result() for future in [pool.submit(load) for _ in range(4)]}
+        assert results == {path.read_text()}
+        assert (path.stat().st_mode & 0o777, list(path.parent.iterdir())) == (0o600, [path])
