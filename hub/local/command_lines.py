@@ -13,24 +13,16 @@ from django.conf import settings
 
 from hub.local.supervision.plan import Command
 from hub.metrics.views import DIRECTORY_VARIABLE
+from hub.web.server_options import list_server_options
 
 PROGRAMS = ("web", "worker", "beat")
-WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # its own log lines as JSON, without secrets
-WEB_WORKERS = 2
-MAX_CONNECTIONS = 4096  # of each web process
-HEADER_MILLISECONDS = 10_000  # for the head of a request, counted from the connection or from the previous request
 
 
 def list_arguments() -> dict[str, list[str]]:
     """Return the command lines of PROGRAMS, by name."""
     program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.programs"]
     web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
-    web += ["--host", find_address(settings.HUB_HOST), "--port", str(settings.HUB_PORT)]
-    web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
-    # Not HTTP/2: with both versions, the server would wait without a limit until it knows which one a client speaks.
-    web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
-    web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
-    web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
+    web += list_server_options(find_address(settings.HUB_HOST), settings.HUB_PORT)
     # `nice` gives worker and beat a lower priority than the web server.
     return {"web": web, "worker": ["nice", *program, "celery", "worker"], "beat": ["nice", *program, "celery", "beat"]}
 

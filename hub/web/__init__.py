@@ -1,1 +1,1 @@
-"""What lies between the web server and Django: bodies are awaited, then Django runs in a thread."""
+"""The options of the web server, and what lies between it and Django: bodies are awaited, then a thread runs Django."""

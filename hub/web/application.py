@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from hub.web.body import BodyBroken, BodyTooSlow, Buffer, read_body
 from hub.web.environ import PIECE, Environ, WholeFile, build_environ
 from hub.web.messages import Message, Receive, Send
-from hub.web.stream_limit import STALL_SECONDS, STREAM_SLOT, StreamSlot
+from hub.web.receive_body import BodyBroken, BodyTooSlow, Buffer, receive_body
+from hub.web.stream_limit import STALL_SECONDS, STREAM_SLOT, STREAMS, StreamSlot
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW
 
 Headers = list[tuple[bytes, bytes]]
@@ -24,7 +24,6 @@ THREADS = 4
 # How many threads answers to addresses that begin like this may use, so that other requests are answered meanwhile:
 # downloads take seconds to compute, and signing in waits for the OpenID Connect provider.
 SLOW_PATHS = {"/api/catalog": 2, "/account/oidc": 1}
-STREAMS = 16  # answers that are generated while they are sent, such as a CSV of all rows; each occupies a thread
 
 
 class ClientGone(Exception):
@@ -57,7 +56,7 @@ class Application:
         if scope["type"] != "http":
             return
         try:
-            environ = build_environ(scope, await read_body(receive, self.buffer))
+            environ = build_environ(scope, await receive_body(receive, self.buffer))
         except BodyTooSlow:
             environ = build_environ(scope, b"") | {BODY_TOO_SLOW: True}
         except BodyBroken:

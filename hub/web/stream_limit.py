@@ -12,6 +12,7 @@ from hub.web.environ import WholeFile
 from wire.errors import DomainError
 from wire.http.failure_middleware import render_failure
 
+STREAMS = 16  # answers that are generated while they are sent, such as a CSV of all rows; each occupies a thread
 STREAM_SLOT = "affidavit.stream_slot"  # the member of the WSGI environment with the StreamSlot of a request
 STALL_SECONDS = 20  # how long a client may take for the next piece of a streamed answer
 

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 from psycopg.errors import AdminShutdown
 
 from affidavit import make_key
-from hub.local.command_lines import WEB_SERVER_LOGS
 from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter, log_uncaught_errors
 from hub.telemetry.secret_patterns import cut_secrets
+from hub.web.server_options import SERVER_LOGS
 from tests.hub.hub_process import free_port
 from wire.http.problems import find_cause
 from wire.request_context import current_request_id
@@ -176,7 +176,7 @@ def test_lines_of_the_web_server_are_cleaned_too(tmp_path):
     command = [sys.executable, "-m", "granian", "--interface", "asginl", "failing:application", "--port", port]
     with (tmp_path / "output").open("w+") as output:
         environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.pathsep.join(sys.path)}"}
-        arguments = ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
+        arguments = ["--log-config", str(SERVER_LOGS), "--log-level", "warning"]
         server = subprocess.Popen([*command, *arguments], env=environment, stdout=output, stderr=output)
         try:
             wait_for_failure(f"http://127.0.0.1:{port}/")

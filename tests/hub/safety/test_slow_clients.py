@@ -18,11 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.web import application as web_application
-from hub.web import body as web_body
-from hub.web.application import STREAMS, Application
-from hub.web.body import BodyBroken, BodyTooSlow, Buffer, read_body
+from hub.web import receive_body as receive_body_module
+from hub.web.application import Application
 from hub.web.environ import build_environ
-from hub.web.stream_limit import StreamLimitMiddleware
+from hub.web.receive_body import BodyBroken, BodyTooSlow, Buffer, receive_body
+from hub.web.stream_limit import STREAMS, StreamLimitMiddleware
 from wire.http.body import MAX_BODY_BYTES
 from wire.http.request_id import RequestIdMiddleware
 from wire.http.request_metrics import RequestMetricsMiddleware
@@ -51,29 +51,29 @@ def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = Tr
 @given(st.lists(st.binary(max_size=200)))
 def test_a_body_is_the_sum_of_its_pieces(pieces):
     buffer = Buffer()
-    assert asyncio.run(read_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
+    assert asyncio.run(receive_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
     assert buffer.size == 0
 
 
 def test_of_a_body_that_is_too_large_only_one_byte_beyond_the_limit_is_kept():
     pieces = [b"x" * 1024 * 1024] * 10
-    body = asyncio.run(read_body(receive_pieces(pieces), Buffer()))
+    body = asyncio.run(receive_body(receive_pieces(pieces), Buffer()))
     assert len(body) == MAX_BODY_BYTES + 1
 
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_body_slower_than_the_minimum_rate_is_given_up(monkeypatch, ends):
-    monkeypatch.setattr(web_body, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(receive_body_module, "GRACE_SECONDS", 0.2)
     buffer = Buffer()
     with pytest.raises(BodyTooSlow):
-        asyncio.run(read_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
+        asyncio.run(receive_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
     assert buffer.size == 0
 
 
 def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monkeypatch):
-    monkeypatch.setattr(web_body, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(receive_body_module, "GRACE_SECONDS", 0.2)
     pieces = [b"x" * 64 * 1024] * 10
-    assert len(asyncio.run(read_body(receive_pieces(pieces, pause=0.1), Buffer()))) == 640 * 1024
+    assert len(asyncio.run(receive_body(receive_pieces(pieces, pause=0.1), Buffer()))) == 640 * 1024
 
 
 def test_a_client_that_hangs_up_is_an_error_and_not_an_empty_body():
@@ -81,7 +81,7 @@ def test_a_client_that_hangs_up_is_an_error_and_not_an_empty_body():
         return {"type": "http.disconnect"}
 
     with pytest.raises(BodyBroken):
-        asyncio.run(read_body(receive, Buffer()))
+        asyncio.run(receive_body(receive, Buffer()))
 
 
 def test_headers_with_underscores_are_dropped():

@@ -33,7 +33,7 @@ class Buffer:
     size: int = 0
 
 
-async def read_body(receive: Receive, buffer: Buffer) -> bytes:
+async def receive_body(receive: Receive, buffer: Buffer) -> bytes:
     """Return the body, cut after MAX_BODY_BYTES + 1 bytes if it is too large.
 
     Raise BodyTooSlow or BodyBroken.
