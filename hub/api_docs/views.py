@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import condition
 
-from hub.api_docs.document import ApiCall, compute_etag, list_calls, render_document
+from hub.api_docs.calls import ApiCall, list_calls
+from hub.api_docs.document import compute_etag, render_document
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import list_workspaces

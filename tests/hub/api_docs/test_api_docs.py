@@ -16,7 +16,8 @@ from affidavit._cli import main
 from catalog.downloads.api import Catalog, McpTools, OpenApi, Schemas, Tools
 from catalog.ingest.api import WitnessReports
 from catalog.ingest.fold import fold_reports
-from hub.api_docs.document import list_calls, render_document
+from hub.api_docs.calls import list_calls
+from hub.api_docs.document import render_document
 from hub.api_docs.in_python import IN_PYTHON
 from outcomes.ingest.api import ConversationOutcomes, Conversations
 from outcomes.models import Outcome
