@@ -19,7 +19,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from affidavit import __version__
 from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
 from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
-from hub.backup.tables import count_rows, refuse_pooler
+from hub.backup.refuse_pooler import refuse_pooler
+from hub.backup.tables import count_rows
 from hub.local.database import check_server_version, hold_back_migrations, is_unused
 from hub.local.startup_errors import StartupError
 

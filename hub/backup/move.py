@@ -13,7 +13,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
-from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, refuse_pooler, summarize
+from hub.backup.refuse_pooler import refuse_pooler
+from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, summarize
 from hub.local.database import check_server_version, check_written_version, is_empty, lock_migrations, migrate
 from hub.local.partitions import create_partitions_of
 from hub.local.postgresql.server import Server

@@ -16,7 +16,8 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from hub.backup.archive import Archive
 from hub.backup.client_programs import build_environment, find_clients, find_first_error
-from hub.backup.tables import count_rows, list_tables, refuse_pooler
+from hub.backup.refuse_pooler import refuse_pooler
+from hub.backup.tables import count_rows, list_tables
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file

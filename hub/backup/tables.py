@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
-from hub.local.startup_errors import StartupError
-
 # With these settings, a value has the same text in every version and configuration of PostgreSQL.
 PLAIN_FORMATS = """
 SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; SET LOCAL timezone = 'UTC';
@@ -61,14 +59,3 @@ def summarize(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
         cursor.execute(sql.SQL(SELECT_SUMMARY).format(columns=names, table=sql.Identifier(table)))
         rows, checksum = cursor.fetchone()
     return Summary(rows, int(checksum))
-
-
-def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    """Raise StartupError behind a pooler: settings of pg_dump and COPY would stay on the pooler's connections."""
-    connection.ensure_connection()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        if cursor.fetchone()[0] != connection.connection.info.backend_pid:
-            raise StartupError(
-                "DATABASE_URL: leads through a connection pooler. For this command, name the PostgreSQL server itself."
-            )
