@@ -20,7 +20,7 @@ from hub.local.partitions import create_partitions_of
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
-from hub.restored_copy import FAULT, is_marked
+from hub.unfinished_restore import FAULT, is_marked
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 

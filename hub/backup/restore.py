@@ -21,7 +21,7 @@ from hub.backup.tables import count_rows, list_tables
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
-from hub.restored_copy import CREATE_MARK, MARK, is_marked, pause_restored_alerts
+from hub.unfinished_restore import CREATE_MARK, MARK, is_marked, pause_restored_alerts
 from wire.format_numbers import count_noun
 
 TOO_NEW = b"SET transaction_timeout = 0;\n"  # pg_restore 17 and later write it; servers before 17 do not know it

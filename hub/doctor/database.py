@@ -15,7 +15,7 @@ from hub.doctor.result import Result
 from hub.local.database import check_fitness, count_pending_migrations
 from hub.local.postgresql.server import Server
 from hub.local.web_role import describe_fault
-from hub.restored_copy import FAULT, is_marked
+from hub.unfinished_restore import FAULT, is_marked
 from outcomes.tallies.recount_random_day import recount_random_day
 from wire.format_numbers import count_noun
 from workspaces.secrets.unreadable import CURE, describe_unreadable_secrets

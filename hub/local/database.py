@@ -23,7 +23,7 @@ from hub.local.partitions import create_partitions
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError, UnusedDatabase
 from hub.local.web_role import grant_web_role
-from hub.restored_copy import pause_restored_alerts
+from hub.unfinished_restore import pause_restored_alerts
 
 OLDEST_POSTGRES = 15
 INSUFFICIENT_PRIVILEGE = "42501"

@@ -28,8 +28,8 @@ from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.web_role import create_embedded_role
-from hub.restored_copy import FAULT, is_marked
 from hub.sample import workspace as sample
+from hub.unfinished_restore import FAULT, is_marked
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
 

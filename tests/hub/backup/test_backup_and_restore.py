@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from hub import restored_copy
+from hub import unfinished_restore
 from hub.backup import create, restore
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
@@ -196,7 +196,7 @@ def run_in_shell(hub: Hub, code: str) -> str:
 def test_no_process_starts_on_a_restored_database_before_its_alerts_are_paused():
     refuse_marked_database()
     with connection.cursor() as cursor:
-        cursor.execute(restored_copy.CREATE_MARK)
+        cursor.execute(unfinished_restore.CREATE_MARK)
     with pytest.raises(StartupError, match=r"Run `manage.py prepare`"):
         refuse_marked_database()
     assert not database.prepare_database()

@@ -22,7 +22,7 @@ from hub.doctor.database import (
 from hub.doctor.result import Result
 from hub.doctor.run_checks import Check, run_check, run_checks
 from hub.local.web_role import grant_web_role
-from hub.restored_copy import CREATE_MARK
+from hub.unfinished_restore import CREATE_MARK
 from outcomes.models import Outcome, Tally
 from workspaces.models import Environment
 from workspaces.secrets.rotate import rotate_secret
