@@ -8,8 +8,8 @@ from django.contrib.sessions.models import Session
 
 from alerts.models import Target
 from intents.models import Confirmation
+from wire.at_rest.reencryption import EncryptedColumn
 from wire.models import IdempotentAnswer
-from wire.redelivery.reencryption import EncryptedColumn
 from workspaces.models import SigningSecret
 
 ENCRYPTED_COLUMNS = {

@@ -12,7 +12,7 @@ from alerts.delivery.retries import parse_retry_after
 from alerts.delivery.send_mail import send_mail
 from alerts.delivery.signature import SEPARATOR, sign
 from alerts.models import Target
-from wire.redelivery.encryption import decrypt
+from wire.at_rest.encryption import decrypt
 
 USER_AGENT = "Affidavit-Webhooks/1"
 

@@ -12,8 +12,8 @@ from alerts.delivery.send import list_secrets
 from alerts.delivery.signature import SEPARATOR, new_secret
 from alerts.models import Target
 from alerts.setup.targets import lock_target
+from wire.at_rest.encryption import encrypt
 from wire.errors import InvalidRequest
-from wire.redelivery.encryption import encrypt
 from workspaces.audit.record import record_audit
 
 PREVIOUS_SIGNS_FOR = timedelta(hours=24)  # after a rotation

@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 from alerts.delivery.signature import new_secret
 from alerts.models import MAX_NAME, Alert, Target
 from alerts.setup.target_address import check_address
+from wire.at_rest.encryption import encrypt
 from wire.errors import InvalidRequest
-from wire.redelivery.encryption import encrypt
 from workspaces.audit.record import record_audit
 from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Workspace

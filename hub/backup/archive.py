@@ -15,7 +15,7 @@ from pathlib import Path
 from cryptography.fernet import InvalidToken
 
 from hub.local.startup_errors import StartupError
-from wire.redelivery.encryption import build_cipher
+from wire.at_rest.encryption import build_cipher
 
 MANIFEST, KEY = "manifest.json", "secret.key"
 SEALED_TEXT = b"affidavit backup"

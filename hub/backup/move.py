@@ -21,7 +21,7 @@ from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 from hub.unfinished_restore import FAULT, is_marked
-from wire.redelivery.encryption import decrypt
+from wire.at_rest.encryption import decrypt
 from workspaces.models import SigningSecret
 
 SOURCE = "embedded"

@@ -17,7 +17,7 @@ from hub.sample import workspace as sample
 from intents.gate import delete_user as users
 from outcomes.ingest import delete_conversation as conversations
 from wire import wake_worker
-from wire.keyed_hash import compute_hash
+from wire.at_rest.keyed_hash import compute_hash
 from wire.models import IdempotentAnswer
 from wire.redelivery.idempotency import delete_answers, find_answers_about
 from workspaces import tasks

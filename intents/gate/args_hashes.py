@@ -11,8 +11,8 @@ from cryptography.fernet import InvalidToken
 from django.db.models import Q
 
 from intents.models import Confirmation
-from wire.keyed_hash import compute_hash, is_hash_of
-from wire.redelivery.encryption import decrypt, encrypt
+from wire.at_rest.encryption import decrypt, encrypt
+from wire.at_rest.keyed_hash import compute_hash, is_hash_of
 
 
 def hash_args_hash(workspace_id: str, args_hash: str) -> str:

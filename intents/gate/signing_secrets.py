@@ -7,8 +7,8 @@ from datetime import datetime
 
 from cryptography.fernet import InvalidToken
 
+from wire.at_rest.encryption import decrypt
 from wire.errors import InvalidRequest
-from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from wire.keyed_hash import compute_hash
+from wire.at_rest.keyed_hash import compute_hash
 
 ROWS_AT_ONCE = 5000
 

@@ -1,1 +1,1 @@
-"""Make repeated requests harmless, and encrypt the answers that are stored for them."""
+"""Make repeated requests harmless."""

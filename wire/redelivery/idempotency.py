@@ -18,11 +18,11 @@ from cryptography.fernet import InvalidToken
 from django.db import connection, transaction
 from django.http import HttpResponse
 
+from wire.at_rest.encryption import decrypt, encrypt
+from wire.at_rest.keyed_hash import compute_hash, is_hash_of
 from wire.batches import delete_batch
 from wire.errors import DomainError
-from wire.keyed_hash import compute_hash, is_hash_of
 from wire.models import IdempotentAnswer
-from wire.redelivery.encryption import decrypt, encrypt
 
 ANSWER_LIFETIME = timedelta(hours=24)
 LONGEST_REQUEST = timedelta(minutes=10)  # more than any request takes from its beginning until its answer is stored

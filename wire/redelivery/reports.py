@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
+from wire.at_rest.keyed_hash import compute_hash, is_hash_of
 from wire.errors import DomainError
-from wire.keyed_hash import compute_hash, is_hash_of
 
 ReportModel = TypeVar("ReportModel", bound=Model)
 

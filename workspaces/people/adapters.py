@@ -22,7 +22,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from wire.redelivery.encryption import decrypt, encrypt
+from wire.at_rest.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import ACCOUNT_ACTIONS, find_account, record_account_action, record_failed_sign_in
 from workspaces.people.attempt_limits import ACCOUNT_MINUTES

@@ -19,8 +19,8 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.forms import ValidationError
 
+from wire.at_rest.encryption import decrypt
 from wire.errors import DomainError
-from wire.redelivery.encryption import decrypt
 
 T = TypeVar("T")
 UNREADABLE = (

@@ -15,7 +15,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 
-from wire.redelivery.encryption import decrypt, encrypt
+from wire.at_rest.encryption import decrypt, encrypt
 
 
 class SessionStore(db.SessionStore):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from datetime import datetime
 
-from wire.redelivery.encryption import encrypt
+from wire.at_rest.encryption import encrypt
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.prefix import SECRET_PREFIX_LENGTH
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from cryptography.fernet import InvalidToken
 
+from wire.at_rest.encryption import decrypt
 from wire.format_numbers import count_noun
-from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 
 CURE = "Set the SECRET_KEY that encrypted them, or add it to SECRET_KEY_FALLBACKS. If it is lost, rotate them."

@@ -11,8 +11,8 @@ from hub.encrypted_columns import ENCRYPTED_COLUMNS
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.workspace_commands import ACTOR, one_line_errors
+from wire.at_rest.reencryption import reencrypt_column
 from wire.format_numbers import count_noun
-from wire.redelivery.reencryption import reencrypt_column
 from workspaces.audit.record import record_audit
 
 

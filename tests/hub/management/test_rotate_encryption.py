@@ -13,7 +13,7 @@ from django.test import Client
 
 from hub.local.startup_errors import StartupError
 from tests.hub.management.test_key_commands import run
-from wire.redelivery.encryption import build_cipher
+from wire.at_rest.encryption import build_cipher
 from workspaces.models import AuditEntry, SigningSecret
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]

@@ -10,7 +10,7 @@ from django.db import connection
 
 from catalog.models import WitnessReportId
 from intents.models import VerificationReport
-from wire.keyed_hash import compute_hash, is_hash_of
+from wire.at_rest.keyed_hash import compute_hash, is_hash_of
 from wire.migrations._rehash import rehash_column
 from wire.models import IdempotentAnswer
 

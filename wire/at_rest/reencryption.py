@@ -10,7 +10,7 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import models, transaction
 
-from wire.redelivery.encryption import build_cipher
+from wire.at_rest.encryption import build_cipher
 
 TOKEN_START = "gAAAAA"  # how every Fernet token of this century begins
 

@@ -3,8 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from wire.redelivery.encryption import build_cipher, encrypt
-from wire.redelivery.reencryption import EncryptedColumn, reencrypt_column
+from wire.at_rest.encryption import build_cipher, encrypt
+from wire.at_rest.reencryption import EncryptedColumn, reencrypt_column
 from workspaces.models import SigningSecret
 
 pytestmark = pytest.mark.django_db
