@@ -22,8 +22,8 @@ from alerts.setup import alerts, targets
 from alerts.setup.rotate_webhook_secret import rotate_webhook_secret
 from alerts.setup.send_again import send_again
 from alerts.setup.send_test_message import send_test
+from wire.address_members import change_query, read_text
 from wire.errors import DomainError
-from wire.filters import change_query, read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.forms.late_forms import fingerprint

@@ -18,7 +18,7 @@ from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, sto
 from alerts.pages.preview_section import build_preview_section
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
 from alerts.setup import targets
-from wire.filters import read_number, read_text
+from wire.address_members import read_number, read_text
 from wire.time.period import Period
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.search_words import read_search_words
 
 # The columns that the list can be sorted by: the value of `sort=`, the title, and the CSS class

@@ -44,8 +44,8 @@ from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hint_rules import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
+from wire.address_members import read_text
 from wire.errors import NotFound
-from wire.filters import read_text
 from wire.search_words import read_search_words
 from wire.time.period import Period
 from workspaces.access import has_role

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from catalog.downloads import documents, examples
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import Document
+from wire.address_members import read_text
 from wire.errors import InvalidRequest
-from wire.filters import read_text
 from wire.http.machine_view import CallExample, MethodFirstView
 from wire.postgresql.replica_requests import answer_from_replica
 from workspaces.access import list_workspaces

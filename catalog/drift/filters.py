@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import CHANGE_KINDS
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.search_words import read_search_words
 
 BREAKING_ONLY, COMPATIBLE_ONLY = "1", "no"  # `breaking` in the address

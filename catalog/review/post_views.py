@@ -12,7 +12,7 @@ from catalog.models import Drift
 from catalog.review.acknowledge import acknowledge_drift, undo_acknowledgement
 from catalog.review.mute import mute_drift, unmute_drift
 from catalog.review.views import require_drift
-from wire.filters import read_number
+from wire.address_members import read_number
 from workspaces.access import require_member_environment
 from workspaces.pages.form_answers import member_form, return_to_page
 

@@ -18,8 +18,8 @@ from catalog.review.change_detail import CurrentField
 from catalog.review.days_chart import describe_days
 from catalog.review.impact import StatusShare
 from catalog.review.mute import DEFAULT_MUTE_DAYS, MUTE_DAYS, find_mute
+from wire.address_members import read_number
 from wire.errors import NotFound
-from wire.filters import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role

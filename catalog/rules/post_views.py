@@ -16,8 +16,8 @@ from catalog.operation_queries import find_operation
 from catalog.rules import baseline, hint_rules, map_rules, redaction_rules, template_rules
 from catalog.rules.errors import RuleError
 from catalog.rules.views import RULE_KINDS
+from wire.address_members import read_text
 from wire.errors import InvalidRequest, NotFound
-from wire.filters import read_text
 from workspaces.access import require_member_environment
 from workspaces.pages.form_answers import member_form, return_to_page
 

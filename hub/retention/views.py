@@ -16,8 +16,8 @@ from hub.retention.change_days import DaysForm, change_retention, list_days
 from hub.retention.data_kinds import KINDS
 from hub.retention.delete_on_request import delete_conversation, delete_user, request_workspace_deletion
 from hub.retention.deletion_form import SUBJECTS, DeletionForm
+from wire.address_members import read_text
 from wire.errors import InvalidRequest
-from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from hub.search.everything import list_examples, search_everything
 from hub.search.results import ResultGroup
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.http.request_id import REQUEST_ID_PREFIX
 from wire.table_exports import Table
 from wire.time.period import Period

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from intents.models import Confirmation
-from wire.filters import read_text
+from wire.address_members import read_text
 
 STATES = (
     Confirmation.PENDING,

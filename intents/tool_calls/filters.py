@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from wire.filters import read_text
+from wire.address_members import read_text
 
 ASKED, NOT_ASKED = "asked", "not-asked"
 CHOICES = (ASKED, NOT_ASKED)

@@ -13,8 +13,8 @@ from intents.models import MintedIntent
 from intents.rejections.detail.call_events import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
 from intents.tool_calls.queries import ToolCall, find_tool_call, list_environments_with
+from wire.address_members import read_text
 from wire.errors import NotFound
-from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role

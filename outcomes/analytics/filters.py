@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from outcomes.analytics.chart_data import LEADING, MAX_LINES
 from outcomes.analytics.funnel import MAX_STEPS
-from wire.filters import read_text, read_texts
+from wire.address_members import read_text, read_texts
 
 ALL_KEYS = "all"  # `keys=all` in the address
 MAX_RANK = 100

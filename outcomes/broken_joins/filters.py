@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import BrokenJoin
-from wire.filters import read_text
+from wire.address_members import read_text
 from workspaces.models import ApiKey
 
 DIAGNOSES = frozenset(ADVICE) - {"late"}  # a late conversation heals its broken joins

@@ -32,7 +32,7 @@ from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved, leave_out_moves
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
-from wire.filters import read_number
+from wire.address_members import read_number
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.phase_comparison import has_comparison

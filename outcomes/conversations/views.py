@@ -14,8 +14,8 @@ from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
 from outcomes.broken_joins.healed_joins import find_longest_healing
 from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
 from outcomes.models import Outcome
+from wire.address_members import read_text
 from wire.errors import NotFound
-from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import round_to_units

@@ -49,7 +49,7 @@ from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.open_account_pages import open_members, open_people
-from wire.filters import PERIOD_MEMBERS
+from wire.address_members import PERIOD_MEMBERS
 from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
 from workspaces.keys.create import store_new_key

@@ -12,8 +12,8 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from wire.address_members import PERIOD_MEMBERS, read_text
 from wire.errors import InvalidRequest
-from wire.filters import PERIOD_MEMBERS, read_text
 from wire.time.period import Period, find_zone, parse_moment, parse_period
 from wire.time.timestamps import is_reportable
 from workspaces.access import has_role, require_member_environment

@@ -17,8 +17,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Ht
 from django.urls import Resolver404, resolve, reverse
 from django.utils.http import urlencode
 
+from wire.address_members import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
 from wire.errors import NotFound
-from wire.filters import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
 from wire.http.problems import Problem
 from wire.time.period import parse_period
 from workspaces.models import Environment

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.http import QueryDict
 from django.utils.text import Truncator
 
-from wire.filters import read_text, read_texts
+from wire.address_members import read_text, read_texts
 from wire.search_words import MAX_SEARCH_WORDS, read_search_words, split_search
 from workspaces.pages.page import Page
 

@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import Min, QuerySet
 from django.http import HttpRequest
 
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.audit.action_kinds import CHANGES, EVERYTHING, KIND_LABELS, describe_hidden, select_kind

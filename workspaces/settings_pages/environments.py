@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from wire.address_members import read_text
 from wire.errors import InvalidRequest
-from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import parse_moment

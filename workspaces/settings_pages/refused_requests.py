@@ -9,7 +9,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.http.problems import CODES
 from wire.table_exports import Table
 from wire.time.period import Period

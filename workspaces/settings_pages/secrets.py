@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
-from wire.filters import read_number
+from wire.address_members import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace

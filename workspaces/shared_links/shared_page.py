@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_variables
 
+from wire.address_members import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS
 from wire.errors import NotFound
-from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS
 from wire.http.read_only import read_only
 from wire.postgresql.snapshot import read_snapshot
 from wire.time.period import parse_period

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
+from wire.address_members import read_number, read_text
 from wire.errors import InvalidRequest
-from wire.filters import read_number, read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role, require_member_environment

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from wire.filters import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from wire.address_members import COMPARISON_MEMBERS, PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
 from workspaces.models import Environment
 
 register = template.Library()

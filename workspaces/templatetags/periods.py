@@ -9,7 +9,7 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from wire.filters import RESULT_MEMBERS, change_query
+from wire.address_members import RESULT_MEMBERS, change_query
 from wire.time.buckets import is_midnight
 from wire.time.period import Period
 from wire.time.timestamps import EARLIEST

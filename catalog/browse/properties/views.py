@@ -31,8 +31,8 @@ from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, find_node
 from catalog.models import BaselineReset, Drift, Operation
+from wire.address_members import read_text
 from wire.errors import NotFound
-from wire.filters import read_text
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role

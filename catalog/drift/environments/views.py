@@ -14,7 +14,7 @@ from catalog.drift.environments.differences import OperationChange, compare_cata
 from catalog.drift.environments.extent import CatalogExtent, measure_catalog
 from catalog.drift.environments.summary import LostProperty, find_lost_by_both, sort_differences, summarize_comparison
 from catalog.drift.presence.absent_places import AbsentByOperation, find_absent_places
-from wire.filters import read_text
+from wire.address_members import read_text
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page

@@ -15,8 +15,8 @@ from intents.rejections.detail.expiry_facts import read_expiry
 from intents.rejections.detail.operation_difference import compare_operations
 from intents.rejections.detail.rejection import find_alike, find_intent, find_rejection
 from intents.rejections.order_of_checks import find_failed_checks
+from wire.address_members import read_number
 from wire.errors import NotFound
-from wire.filters import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import cut_to_second, read_moment

@@ -11,8 +11,8 @@ from django.utils import timezone
 from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.models import Move
+from wire.address_members import read_text
 from wire.errors import InvalidRequest
-from wire.filters import read_text
 from wire.time.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment

@@ -1,4 +1,4 @@
-"""Read the address of a page: the texts that it filters by, opened sections, and the result of a form."""
+"""The members of a page's address: the texts that it filters by, opened sections, and the result of a form."""
 
 from __future__ import annotations
 
