@@ -40,7 +40,8 @@ from catalog.ingest.serializers import (
 from catalog.ingest.shape_templates import HALF_DEPTH, Shape, fill_template, read_shape
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
-from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
+from wire.http.bounded_lists import MAX_ITEMS
+from wire.http.fields import MAX_COUNT, UUID_FORM, Moment
 
 MAX_SHAPES = 2000  # shapes that a process remembers
 MAX_STAND_INS = 100  # with more, searching the body for each takes longer than parsing all of it

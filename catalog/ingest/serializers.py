@@ -17,8 +17,8 @@ from affidavit.operations import PARAMETER
 from catalog.ingest.observations import Observation
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, PATH_ERRORS, find_path_errors, split_path
-from wire.http.bounded_lists import BatchItem
-from wire.http.fields import MAX_COUNT, MAX_ITEMS, Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.bounded_lists import MAX_ITEMS, BatchItem
+from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
 MEDIA_TYPE = re.compile(r"\A[^\s/;]+/[^\s/;]+\s*(?:;|\Z)")

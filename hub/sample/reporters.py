@@ -23,9 +23,9 @@ from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report as receive_verification_report
 from intents.reports.verification import ACCEPTED, Verification
 from outcomes.ingest.record import Report, record_outcomes
+from wire.http.bounded_lists import MAX_ITEMS
 from workspaces.models import ApiKey, Environment
 
-MAX_OBSERVATIONS = 500  # of one witness report (contract §4)
 QUARTER_SECONDS = 900
 SECRET_CHARACTERS = 8  # of the signing secret that verified (contract §3)
 
@@ -101,8 +101,8 @@ class SampleShapes:
             for media_types, observations in self._observations.items()
             for entry in observations.entries()
         ]
-        for start in range(0, len(entries), MAX_OBSERVATIONS):
-            observations = entries[start : start + MAX_OBSERVATIONS]
+        for start in range(0, len(entries), MAX_ITEMS):
+            observations = entries[start : start + MAX_ITEMS]
             self._send_report({"reportId": str(uuid4()), "reporter": REPORTER, "observations": observations})
         self._observations.clear()
 

@@ -11,8 +11,8 @@ from rest_framework import serializers
 from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.verification import ACCEPTED
-from wire.http.bounded_lists import BatchItem
-from wire.http.fields import MAX_ITEMS, Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.bounded_lists import MAX_ITEMS, BatchItem
+from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
 SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")
 MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally

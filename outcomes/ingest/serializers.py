@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from wire.http.bounded_lists import BatchItem
-from wire.http.fields import MAX_ITEMS, EnvironmentName, ExactText, Moment
+from wire.http.bounded_lists import MAX_ITEMS, BatchItem
+from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
 class OutcomeItem(BatchItem):

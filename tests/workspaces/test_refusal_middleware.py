@@ -19,7 +19,7 @@ from affidavit import make_key
 from catalog.downloads import api as catalog_downloads
 from hub.web.stream_limit import STREAM_SLOT, StreamSlot
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
-from wire.http.fields import MAX_ITEMS
+from wire.http.bounded_lists import MAX_ITEMS
 from workspaces import refusal_middleware as refusal_counts
 from workspaces.keys.create import store_new_key
 from workspaces.keys.revoke import revoke_key

@@ -1,4 +1,4 @@
-"""Lists in bodies: checking stops when there are more faults than an answer lists (contract §1)."""
+"""Lists in bodies: how many items a batch may have, and when checking stops (contract §1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from rest_framework import serializers
 
 from wire.errors import MAX_FAULTS
 from wire.http.problems import flatten_faults
+
+MAX_ITEMS = 500  # of a batch
 
 
 class BoundedList(serializers.ListSerializer[Any]):

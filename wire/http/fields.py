@@ -15,7 +15,6 @@ from affidavit import whole_number
 from wire.time.timestamps import is_reportable, moment_from_unix, unix_seconds
 
 MAX_COUNT = 2**53
-MAX_ITEMS = 500
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from affidavit import Json
 from wire.http.body import parse_body, read_body
-from wire.http.fields import MAX_ITEMS
+from wire.http.bounded_lists import MAX_ITEMS
 from wire.http.problems import Problem
 from wire.metrics.definitions import ITEMS, count_after_commit
 from wire.redelivery.idempotency import Claim, answer_once
