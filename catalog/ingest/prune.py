@@ -10,7 +10,7 @@ from django.db.models import Min, QuerySet
 from catalog.inbox_queries import unfolded_reports
 from catalog.models import OperationDay, WitnessReport, WitnessReportId
 from wire.batches import delete_batch
-from wire.postgresql.months import MonthlyLog
+from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
 INBOX = MonthlyLog(

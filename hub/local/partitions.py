@@ -11,7 +11,7 @@ from psycopg import sql
 from catalog.ingest.prune import INBOX
 from intents.gate.prune import MINTED_INTENTS
 from intents.reports.prune import REJECTIONS
-from wire.postgresql.months import create_coming_months, create_months, list_months
+from wire.postgresql.monthly_partitions import create_coming_months, create_months, list_months
 from workspaces.audit.prune import AUDIT_LOG
 
 MONTHLY_LOGS = (INBOX, REJECTIONS, MINTED_INTENTS, AUDIT_LOG)

@@ -15,7 +15,7 @@ from catalog.ingest import reporter_activity
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
-from wire.postgresql.months import MonthlyLog
+from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from hub.retention.data_kinds import KINDS, Kind, RowSource
-from wire.postgresql.months import Month, MonthlyLog, drop_month, list_months
+from wire.postgresql.monthly_partitions import Month, MonthlyLog, drop_month, list_months
 from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment, RetentionPolicy, Workspace
 

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from intents.models import Confirmation, MintedIntent
 from wire.batches import delete_batch
-from wire.postgresql.months import MonthlyLog
+from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
 MINTED_INTENTS = MonthlyLog("intents_mintedintent", time="issued_at", owner="environment_id")

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from intents.models import Rejection, VerificationReport
 from wire.batches import delete_batch
-from wire.postgresql.months import MonthlyLog
+from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
 REJECTIONS = MonthlyLog("intents_rejection", time="occurred_at", owner="environment_id")

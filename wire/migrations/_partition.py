@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from wire.postgresql.months import Month, iterate_utc_months, list_coming_months
+from wire.postgresql.monthly_partitions import Month, iterate_utc_months, list_coming_months
 
 MONTHS_BACK = 24
 HASH_PARTITIONS = 8  # few, because each adds to the time that a statement takes to plan

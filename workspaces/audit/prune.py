@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from wire.batches import delete_batch
-from wire.postgresql.months import MonthlyLog
+from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import AuditEntry, Workspace
 
 AUDIT_LOG = MonthlyLog("workspaces_auditentry", time="at", owner="workspace_id")

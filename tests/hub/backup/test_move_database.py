@@ -46,7 +46,7 @@ def own_postgres(tmp_path: Path) -> Iterator[str]:
 
 def run_in_shell(hub: Hub, expression: str) -> str:
     """Return the value of an expression about the months of the hub's database."""
-    names = "from intents.reports.prune import REJECTIONS; from wire.postgresql.months import *"
+    names = "from intents.reports.prune import REJECTIONS; from wire.postgresql.monthly_partitions import *"
     return hub.manage("shell", "--no-imports", "-c", f"{names}; print({expression})").stdout
 
 

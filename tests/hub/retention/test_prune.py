@@ -44,7 +44,7 @@ from outcomes.models import Conversation, Outcome, Tally
 from tests.catalog.reports import deliver, observation
 from tests.outcomes.recount_rows import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
-from wire.postgresql.months import Month, create_coming_months, list_months
+from wire.postgresql.monthly_partitions import Month, create_coming_months, list_months
 from wire.task_turns import Turn
 from wire.time.period import parse_period
 from workspaces.annotations.annotate import AnnotationText, add_annotation

@@ -12,7 +12,7 @@ from django.db import connection
 from intents.models import Rejection
 from intents.reports.prune import REJECTIONS
 from tests.at_once import run_twice_at_once
-from wire.postgresql.months import Month, create_coming_months, drop_month, iterate_utc_months, list_months
+from wire.postgresql.monthly_partitions import Month, create_coming_months, drop_month, iterate_utc_months, list_months
 
 YEAR_2040 = datetime(2040, 11, 15, tzinfo=UTC)
 MONTHS = [Month(2040, 11), Month(2040, 12), Month(2041, 1), Month(2041, 2)]
