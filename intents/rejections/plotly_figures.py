@@ -9,7 +9,7 @@ from typing import Any
 from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.series import ResultBucket
 from wire.series_colours import COLOUR_OF_REST, PARTIAL_OPACITY, choose_colours
-from wire.time.buckets import describe_starts, name_partial
+from wire.time.time_axis import describe_starts, name_partial
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import Any
 from zoneinfo import ZoneInfo
-
-from wire.time.timestamps import unix_seconds
 
 HOUR = timedelta(hours=1)
 LONGEST_STEP = timedelta(days=32)  # longer than any month
-HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
-TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 
 
 @dataclass(frozen=True)
@@ -62,27 +57,6 @@ def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
         return moment.astimezone(UTC) - since_start
     day: date = local.date().replace(day=1) if step == "month" else local.date()
     return find_midnight(day, zone)
-
-
-def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
-    """Return the member of a figure's layout that says when its buckets start, so that marks can be placed on them."""
-    return {"meta": {"starts": [unix_seconds(start) for start in starts]}}
-
-
-def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
-    """Return the member of a figure's layout that writes `partial` on these buckets, whatever ticks its axis shows.
-
-    The word is turned by 90 degrees and runs along the left edge of a bucket, so that it fits on the narrowest one.
-    """
-    position = {"xref": "x", "yref": "paper", "y": 1, "xanchor": "left", "yanchor": "top"}
-    font = {"size": 10, "color": "var(--ink)"}
-    word = {**position, "text": "partial", "textangle": -90, "showarrow": False, "font": font}
-    return {"annotations": [{**word, "x": number - 0.5} for number in numbers]}
-
-
-def describe_time_axis(step: str) -> Mapping[str, Any]:
-    """Return a figure's axis of hours, days or months, with the formats of its ticks and of a hovered point."""
-    return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}
 
 
 def mark_partial(bucket: Bucket) -> Bucket:

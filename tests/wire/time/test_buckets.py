@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.time.buckets import describe_time_axis, format_label, split_into_buckets
+from wire.time.buckets import split_into_buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",
@@ -104,11 +104,3 @@ def test_a_day_of_23_hours_is_complete_when_it_is_over():
     start = datetime(2026, 3, 28, tzinfo=zone).astimezone(UTC)
     end = datetime(2026, 3, 30, tzinfo=zone).astimezone(UTC)  # the 29th has 23 hours
     assert not any(bucket.is_partial for bucket in split_into_buckets(start, end, zone, "day"))
-
-
-@pytest.mark.parametrize("step", ["day", "month"])
-def test_the_time_axis_uses_the_format_of_the_bucket_labels(step):
-    """plotly.js writes the names of months and days in English, as the labels do."""
-    moment = datetime(2026, 11, 5, tzinfo=UTC)
-    label = format_label(moment, ZoneInfo("UTC"), step)
-    assert label.startswith(moment.strftime(describe_time_axis(step)["tickformat"]))
