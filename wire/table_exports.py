@@ -17,12 +17,9 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from wire.errors import NotFound
 from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
+from wire.spreadsheet_formulas import neutralize, neutralize_strings
 from wire.time.timestamps import unix_seconds
 
-# A spreadsheet may run a cell that begins with =, +, - or @, even behind spaces or quotes; in East Asia also if the
-# sign is full-width. Where semicolons separate cells, as in much of Europe, a cell may begin within another's text.
-RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
-RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 # The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.
 TIME_NAME = re.compile(r"(?:^at|^since|^start|^hour|At|From|Until)$")
 ISO_SUFFIX = "Iso"
@@ -213,23 +210,6 @@ def format_cell(value: Any) -> str:
 def quote(text: str) -> str:
     content = text.replace('"', '""')
     return f'"{content}"'
-
-
-def neutralize(text: str) -> str:
-    """Put an apostrophe before every text that a spreadsheet would run."""
-    return RUNS_AT_START.sub("'", RUNS_WITHIN.sub(r"\1'", text))
-
-
-def neutralize_strings(value: Any) -> Any:
-    """Neutralise every name and string of a JSON value, so that it stays JSON."""
-    match value:
-        case str():
-            return neutralize(value)
-        case dict():
-            return {neutralize(name): neutralize_strings(inner) for name, inner in value.items()}
-        case list():
-            return [neutralize_strings(inner) for inner in value]
-    return value
 
 
 def json_value(value: Any) -> Any:

@@ -17,6 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.abc import Buffer
 
 from wire.postgresql.replica import get_read_connection
+from wire.spreadsheet_formulas import neutralize_sql
 
 ROWS_AT_ONCE = 2000
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
@@ -25,14 +26,6 @@ LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
 # up the same row, so the cache would never hit, and would take a quarter of the time. `write_iso_sql` needs the
 # DateStyle.
 READ_IN_ORDER = "SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off; SET LOCAL DateStyle = 'ISO'"
-# Text that is written unchanged: a text that begins harmlessly and has no separator. Most text matches, and this check
-# is cheaper than the expressions below.
-PLAIN = r"^[A-Za-z0-9_.:/(][^;,\t\r\n]*$"
-SIGNS = "[=+\\-@＝＋－＠]"
-# White space as Python defines it, without tabs and line breaks. PostgreSQL's own definition depends on a collation.
-INNER_SPACE = r"\v\f\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-SQL_RUNS_AT_START = rf"""^(?=[{INNER_SPACE}\t\r\n"]*{SIGNS}|[\t\r\n])"""
-SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
 
 
 @dataclass(frozen=True)
@@ -118,14 +111,6 @@ def end_lines(lines: Sequence[Buffer]) -> bytes:
     if text.count(b"\n") == len(lines):  # as nearly always
         return text.replace(b"\n", LINE_END)
     return b"".join(bytes(line)[:-1] + LINE_END for line in lines)
-
-
-def neutralize_sql(column: str) -> str:
-    """Return SQL that neutralises a text column as `neutralize` of wire.table_exports does."""
-    within = rf"regexp_replace({column}, '{SQL_RUNS_WITHIN}', '\1''', 'g')"
-    return (
-        f"CASE WHEN {column} ~ '{PLAIN}' THEN {column} ELSE regexp_replace({within}, '{SQL_RUNS_AT_START}', '''') END"
-    )
 
 
 def write_iso_sql(column: str) -> str:
