@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from bench.hub.data.outcomes import RUN, BenchWorkspace
+from bench.hub.data.outcomes import RUN
+from bench.hub.data.workspaces import BenchWorkspace
 
 FORK = multiprocessing.get_context("fork")
 

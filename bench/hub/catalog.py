@@ -20,8 +20,8 @@ from bench._support.hub_client import build_request, measure_seconds
 from bench._support.measure import percentile
 from bench._support.pages import measure_pages
 from bench._support.result_table import Row, print_table
+from bench._support.run_hub import run_hub
 from bench.hub.data.catalog import Catalog, fill
-from bench.hub.outcomes import run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
 DOWNLOADED = 1200

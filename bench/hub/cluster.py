@@ -31,8 +31,8 @@ from bench._support.hub_client import FORK, measure_rate, send_request
 from bench._support.measure import percentile
 from bench._support.namespaces import FOLDER_VARIABLE, Host, Network, describe_obstacle, run_within
 from bench._support.result_table import Row, print_table
+from bench._support.run_hub import wait_until_ready
 from bench.hub.data.catalog import generate_observations
-from bench.hub.outcomes import wait_until_ready
 from hub.celery import app
 from hub.local.postgresql.programs import find_binaries, find_user_prefix
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench._support.hub_client import build_request
 from bench._support.result_table import Row, print_table
-from bench.hub.outcomes import run_hub
+from bench._support.run_hub import run_hub
 from tests.faults.clients import Client
 from tests.faults.ledger import Ledger
 

@@ -10,27 +10,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench._support.hub_client import count_lines, make_poster, measure_rate, measure_seconds
 from bench._support.measure import percentile
+from bench._support.pages import ZONE
 from bench._support.result_table import Row, print_table
-from bench.hub.data.outcomes import BenchWorkspace, load_workspaces, measure_bare_sql, measure_copy
+from bench._support.run_hub import run_hub
+from bench.hub.data.outcomes import load_workspaces, measure_bare_sql, measure_copy
+from bench.hub.data.workspaces import BenchWorkspace
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
 SMALL = int(os.environ.get("BENCH_SMALL", "100000"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 BATCH = 500
-ZONE = "tz=Asia/Kathmandu"  # UTC+5:45: the most expensive kind of zone, because its hours are never hours of UTC
 PAGES = {
     "outcomes, 24 h": "outcomes?range=24h",
     "outcomes, 7 days": "outcomes?range=7d",
@@ -50,32 +47,6 @@ CLIENTS = 16  # clients that POST single outcomes, all under one outcome key
 TURNS = 4
 VIEW = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ROUNDS = 20
-
-
-@contextmanager
-def run_hub(folder: Path) -> Iterator[str]:
-    """Run a hub with its data in this folder, as `make run` starts it; yield its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    os.environ.update(HUB_DATA_DIR=str(folder), HUB_PORT=str(port), HUB_SAMPLE="0")
-    os.environ.setdefault("RATE_LIMIT", "0")
-    process = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=subprocess.DEVNULL)
-    try:
-        yield wait_until_ready(f"http://127.0.0.1:{port}")
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def wait_until_ready(address: str) -> str:
-    for _ in range(1200):
-        try:
-            with urllib.request.urlopen(f"{address}/readyz", timeout=2):
-                return address
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("The hub did not start within a minute.")
 
 
 def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from bench._support.hub_client import make_poster, measure_rate
 from bench._support.result_table import Row, print_table
-from bench.hub.data.outcomes import BenchWorkspace, load_workspaces
-from bench.hub.outcomes import run_hub
+from bench._support.run_hub import run_hub
+from bench.hub.data.outcomes import load_workspaces
+from bench.hub.data.workspaces import BenchWorkspace
 
 TURNS, SECONDS, CLIENTS = 12, 2.0, 4
 HIGH_LIMIT = 1_000_000  # requests per second: so high that requests are counted but never refused

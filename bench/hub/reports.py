@@ -29,8 +29,9 @@ from django.db import connection
 
 from bench._support.hub_client import FORK, measure_rate
 from bench._support.result_table import Row, print_table
-from bench.hub.data.catalog import create_workspace, generate_observations
-from bench.hub.outcomes import run_hub
+from bench._support.run_hub import run_hub
+from bench.hub.data.catalog import generate_observations
+from bench.hub.data.workspaces import create_workspace
 
 OBSERVATIONS = 10
 CLIENTS = 8

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from bench._support.hub_client import make_poster, measure_rate
 from bench._support.result_table import Row, print_table
+from bench._support.run_hub import run_hub
 from bench.hub.data.outcomes import load_workspaces
-from bench.hub.outcomes import run_hub
 
 SLOW_CLIENTS = 200
 TURNS, SECONDS, CLIENTS = 10, 3.0, 4

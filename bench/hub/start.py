@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench._support.result_table import Row, print_table
+from bench._support.run_hub import run_hub
 from bench.hub.memory import measure_hub
-from bench.hub.outcomes import run_hub
 
 HUBS = int(os.environ.get("BENCH_STARTS", "5"))
 IDLE_SECONDS = 15

@@ -6,10 +6,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench._support.pages import measure_pages
+from bench._support.pages import ZONE, measure_pages
 from bench._support.result_table import print_table
+from bench._support.run_hub import run_hub
 from bench.hub.data.verifications import fill_verifications
-from bench.hub.outcomes import ZONE, run_hub
 
 DAYS = int(os.environ.get("BENCH_TALLY_DAYS", "90"))
 PAGES = {

@@ -22,8 +22,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench._support.result_table import Row, print_table
+from bench._support.run_hub import run_hub
 from bench.hub.data.hostile_bodies import Body, Endpoint, Recipe, choose_recipe, list_endpoints, list_known, mutate
-from bench.hub.outcomes import run_hub
 
 SEARCH_SECONDS = float(os.environ.get("BENCH_SEARCH_SECONDS", "30"))
 SEED = int(os.environ.get("BENCH_SEARCH_SEED", "1"))

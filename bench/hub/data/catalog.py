@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 import urllib.request
 import uuid
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit import describe, infer
-from bench.hub.data.outcomes import connect
+from bench.hub.data.workspaces import connect, create_workspace
 
 OPERATIONS_PER_REPORT = 100
 NOUNS = ("orders", "customers", "invoices", "shipments", "refunds", "carts", "prices", "stocks", "returns", "coupons")
@@ -45,13 +43,6 @@ def fill(operations: int, address: str, folder: Path) -> Catalog:
         connection.execute("VACUUM ANALYZE")
     print(f"{operations:,} operations reported and folded in {time.perf_counter() - start:.0f} s", flush=True)
     return Catalog(workspace["slug"], workspace["secretKey"])
-
-
-def create_workspace(name: str) -> dict[str, Any]:
-    """Create a workspace with one full key; return what the command prints."""
-    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", name]
-    workspace: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    return workspace
 
 
 def generate_observations(operations: int) -> Iterator[dict[str, Any]]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,19 +13,11 @@ from typing import Any
 import psycopg
 
 from bench.hub.data.quick_load import suspend_indexes
-from hub.local.postgresql.server import Server
+from bench.hub.data.workspaces import SELECT_WORKSPACE_IDS, BenchWorkspace, connect, create_workspace
 from outcomes.ingest.report_sql import RECORD
 from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
 from wire.tallies.shards import FREE_SHARD
 
-SELECT_WORKSPACE_IDS = """
-SELECT environment.id, key.id
-FROM workspaces_workspace AS workspace
-JOIN workspaces_environment AS environment
-  ON environment.workspace_id = workspace.id AND environment.name = 'production'
-JOIN workspaces_apikey AS key ON key.workspace_id = workspace.id AND key.kind = 'secret'
-WHERE slug = %(slug)s
-"""
 TABLES = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
 RUN = f"{time.time():.0f}"  # part of the outcome keys of this run: they are new even if an earlier run's data was kept
 
@@ -96,31 +85,6 @@ COPY (
 """
 
 
-@dataclass(frozen=True)
-class BenchWorkspace:
-    """A filled workspace: its slug, its environment's id, its number of conversations, a key, and the hub's folder.
-
-    A workspace that was filled with verifications has the number of their tallies in `conversations`.
-    """
-
-    slug: str
-    environment: int
-    conversations: int
-    key: str
-    folder: Path
-
-
-def connect(folder: Path) -> psycopg.Connection[Any]:
-    settings = Server(folder).connection_settings()
-    return psycopg.connect(
-        host=settings["HOST"],
-        user=settings["USER"],
-        password=settings["PASSWORD"],
-        dbname=settings["NAME"],
-        autocommit=True,
-    )
-
-
 def load_workspaces(sizes: Sequence[int], folder: Path) -> list[BenchWorkspace]:
     """Return a workspace of each size. If the folder was kept, return the workspaces of the earlier run."""
     facts_file = folder / f"filled-{'-'.join(map(str, sizes))}.json"
@@ -136,8 +100,7 @@ def fill_workspace(connection: psycopg.Connection[Any], outcomes: int) -> tuple[
 
     Return its slug, the id of its environment, the number of conversations, and its secret key.
     """
-    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", f"Bench {outcomes}"]
-    facts = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    facts = create_workspace(f"Bench {outcomes}")
     query: dict[str, Any] = {"conversations": outcomes // 5, "lost": max(outcomes // 100, 1), "now": datetime.now(UTC)}
     query |= dict(
         zip(("environment", "key"), connection.execute(SELECT_WORKSPACE_IDS, facts).fetchone() or (), strict=True)

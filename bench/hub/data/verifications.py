@@ -10,8 +10,7 @@ from typing import Any
 import psycopg
 
 from affidavit import REASONS
-from bench.hub.data.catalog import create_workspace
-from bench.hub.data.outcomes import SELECT_WORKSPACE_IDS, BenchWorkspace, connect
+from bench.hub.data.workspaces import SELECT_WORKSPACE_IDS, BenchWorkspace, connect, create_workspace
 from intents.reports.tally_sql import ADD_TO_TALLIES
 from intents.reports.verification import ACCEPTED
 from wire.time.period import QUARTER, floor_to_quarter
