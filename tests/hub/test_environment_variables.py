@@ -1,0 +1,69 @@
+"""Addresses of brokers, the address of the replica and origins, as the settings read them from variables."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+import kombu
+import pytest
+from kombu.exceptions import OperationalError
+
+from hub.environment_variables import (
+    is_broker,
+    list_transport_options,
+    read_broker_url,
+    read_origins,
+    read_replica_url,
+)
+from hub.local.startup_errors import StartupError
+
+ACCEPTED_ADDRESSES = [
+    "redis://localhost", "rediss://:p@localhost:1/0", "redis+socket:///s", "sentinel://a:1", "amqp://u:p@[::1]:5672//",
+    "amqps://localhost", "pyamqp://localhost", "memory://", "filesystem://",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ACCEPTED_ADDRESSES)
+def test_a_broker_url_that_kombu_knows_is_accepted(address):
+    assert is_broker(address)
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
+def test_a_broker_url_that_kombu_does_not_know_is_refused(address):
+    assert not is_broker(address)
+
+
+def test_a_redis_that_takes_connections_but_never_answers_counts_as_away():
+    """As one that speaks no TLS does at rediss://."""
+    with socket.create_server(("127.0.0.1", 0)) as silent_server:
+        address = f"rediss://127.0.0.1:{silent_server.getsockname()[1]}/0?ssl_cert_reqs=none"
+        options = {**list_transport_options(address, Path("var")), "socket_timeout": 0.1}
+        with kombu.Connection(address, transport_options=options) as broker, pytest.raises(OperationalError):
+            broker.ensure_connection(max_retries=1)
+    assert list_transport_options(address, Path("var"))["socket_timeout"] == 5
+
+
+def test_options_of_the_replica_are_those_of_its_own_address(monkeypatch):
+    monkeypatch.setenv("REPLICA_DATABASE_URL", "postgresql://r:p@replica/x?sslmode=verify-full")
+    primary = {"NAME": "x", "HOST": "primary", "OPTIONS": {"sslmode": "prefer", "application_name": "affidavit"}}
+    replica = read_replica_url(primary)
+    assert (replica["HOST"], replica["OPTIONS"]["application_name"]) == ("replica", "affidavit")
+    assert replica["OPTIONS"]["sslmode"] == "verify-full"
+
+
+def test_an_origin_is_what_browsers_send(monkeypatch):
+    monkeypatch.setenv("CSRF_TRUSTED_ORIGINS", "https://hub.example.com/, https://hub.example.com:8443")
+    assert read_origins("CSRF_TRUSTED_ORIGINS") == ["https://hub.example.com", "https://hub.example.com:8443"]
+    monkeypatch.setenv("CSRF_TRUSTED_ORIGINS", "https://hub.example.com/sign-in")
+    with pytest.raises(StartupError, match="is no origin"):
+        read_origins("CSRF_TRUSTED_ORIGINS")
+
+
+@pytest.mark.parametrize("address", ["redis://localhost", "amqp://localhost;rediss://localhost", "sentinel://a:1"])
+def test_redis_without_its_package_is_refused_with_what_to_install(monkeypatch, address):
+    monkeypatch.setitem(sys.modules, "redis", None)  # as if the package were not installed
+    monkeypatch.setenv("CELERY_BROKER_URL", address)
+    with pytest.raises(StartupError, match=r"pip install -r requirements/redis\.txt"):
+        read_broker_url()
