@@ -13,7 +13,7 @@ INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	$(if $(upgrade),--upgrade)
 TEMPLATES := find templates -name '*.html' -print0
-STATIC_SOURCES := $(shell find static) hub/bundles.py
+STATIC_SOURCES := $(shell find static) hub/static_files/bundles.py
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # without it, Pythons of pyenv do not start
 
 .PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock plotly clean

@@ -271,8 +271,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 BUNDLE_ROOT = BASE_DIR / "static.bundles"
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
-    "hub.vendored.VendoredFinder",
-    "hub.bundles.BundleFinder",
+    "hub.static_files.vendored.VendoredFinder",
+    "hub.static_files.bundles.BundleFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

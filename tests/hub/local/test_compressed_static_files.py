@@ -11,9 +11,9 @@ from typing import Any
 import brotli
 import pytest
 
-from hub import bundles
 from hub.local import compressed_static_files, run_hub
 from hub.local.startup_errors import StartupError
+from hub.static_files import bundles
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.staticfiles import finders
 
-from hub.bundles import BUNDLES, BundleFinder, write_bundle
+from hub.static_files.bundles import BUNDLES, BundleFinder, write_bundle
 
-STATIC = Path(__file__).parents[2] / "static"
+STATIC = Path(__file__).parents[3] / "static"
 
 
 @pytest.fixture
