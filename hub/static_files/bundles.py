@@ -22,7 +22,11 @@ BUNDLES: Mapping[str, tuple[str, ...]] = {
     ),
     "before_paint.js": ("js/theme.js", "js/zone.js"),
     "site.js": tuple(
-        f"js/{name}.js" for name in ("view_state", "live", "chart", "keyboard", "copy", "menus", "search", "countdown")
+        f"js/{name}.js"
+        for name in (
+            *("view_state", "live", "chart", "keyboard", "copy", "menus", "zone_list", "fit_to_window", "search"),
+            "countdown",
+        )
     ),
 }
 
