@@ -39,7 +39,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
 
 
 def _read_stop(environment: Environment, period: Period) -> Callable[[], Mapping[str, Any]]:
-    """Return a function that reads what `hub/_partials/stop.html` shows."""
+    """Return a function that reads what `hub/_partials/calls_not_accepted.html` shows."""
 
     def read_facts() -> Mapping[str, Any]:
         stop = read_stop(environment, period, now=timezone.now())
