@@ -15,8 +15,8 @@ from catalog.ingest.observations import pack_sums
 from catalog.models import WitnessReport, WitnessReportId
 from wire import wake_worker
 from wire.at_rest.keyed_hash import compute_hash
-from wire.postgresql.confirm import confirm_statement
 from wire.postgresql.prepared_statements import open_prepared_cursor
+from wire.postgresql.unconfirmed_commits import confirm_statement
 from wire.redelivery.reports import get_or_create_report
 from workspaces.errors import EnvironmentRemoved
 from workspaces.models import Environment

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
-from wire.postgresql.confirm import confirm_statement
 from wire.postgresql.prepared_statements import open_prepared_cursor
+from wire.postgresql.unconfirmed_commits import confirm_statement
 from workspaces.errors import EnvironmentRemoved
 from workspaces.models import Environment
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg import OperationalError, ProgrammingError
 
-from wire.postgresql.confirm import confirm_commit
+from wire.postgresql.unconfirmed_commits import confirm_commit
 
 TRUSTED_FOR = 1.0
 """For this many seconds after it was opened or tested, a connection counts as working without another test."""
