@@ -233,12 +233,16 @@ def test_lists_of_other_changes_that_are_cut_say_how_many_there_are_and_where(ap
     drift = Drift.objects.filter(kind="new").earliest("id")
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert f"The first {MAX_SIBLINGS} of {MAX_SIBLINGS + 2};" in page
+    feed = unescape(re.search(r'<a href="([^"]*)">the drift of the operation</a>', page)[1])
+    assert browser_client.get(feed).status_code == 200
     assert "The latest" not in page
     for _ in range(MAX_STORY + 1):
         drift.pk = None
         drift.save()
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert f"The latest {MAX_STORY} of {MAX_STORY + 1};" in page
+    history = unescape(re.search(r'<a href="([^"]*)">the history of the property</a> has all', page)[1])
+    assert browser_client.get(history).status_code == 200
 
 
 def test_the_changes_of_a_renamed_field_link_to_each_other(api, browser_client, workspace):
