@@ -4,11 +4,11 @@ from django.urls import include, path
 
 from hub import health
 from hub.api_docs import views as api_docs
+from hub.calls_not_accepted import views as calls_not_accepted
 from hub.glossary.views import show_glossary
 from hub.key_uses.views import show_keys
 from hub.last_data.views import show_environments
 from hub.metrics.views import metrics
-from hub.outages import views as outages
 from hub.overview import views as overview
 from hub.retention import views as retention
 from hub.rotation_results.views import show_secrets
@@ -30,9 +30,9 @@ urlpatterns = [
     *page_paths("overview", overview.overview, is_shareable=True),
     *page_paths("catalog", verified_operations.show_catalog, is_shareable=True),
     *page_paths("operation", verified_operations.show_operation),
-    *page_paths("rejections", outages.show_rejections, is_shareable=True),
-    *page_paths("toolcall", outages.show_tool_call),
-    *page_paths("toolcalls", outages.show_tool_calls),
+    *page_paths("rejections", calls_not_accepted.show_rejections, is_shareable=True),
+    *page_paths("toolcall", calls_not_accepted.show_tool_call),
+    *page_paths("toolcalls", calls_not_accepted.show_tool_calls),
     *page_paths("keys", show_keys, role=Membership.ADMIN),
     *page_paths("environments", show_environments, role=Membership.ADMIN),
     *page_paths("secrets", show_secrets, role=Membership.ADMIN),

@@ -17,7 +17,7 @@ from catalog.drift.filters import DriftFilters
 from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, with_sequels
 from catalog.operation_queries import count_operations
-from hub.outages.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
+from hub.calls_not_accepted.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
 from hub.overview.setup_steps import list_setup_steps
 from hub.rotation_results.queries import RESULT_COLUMNS

@@ -12,10 +12,10 @@ from django.db.models import F, Q
 from affidavit import REASONS
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches, mark_prefix
 from workspaces.access import has_role
+from workspaces.keys.prefix import MIN_PREFIX
 from workspaces.models import Annotation, ApiKey, Environment, Membership
 
 LEAST_OF_REASON = 3  # characters: shorter texts are in most reasons
-LEAST_OF_PREFIX = 6  # characters: `gak_` and two more
 WORKING_FIRST = F("revoked_at").desc(nulls_first=True)  # then the keys that were revoked last
 MAX_ANNOTATIONS = 1_000  # the latest ones of the workspace are read; older ones are on their page
 
@@ -40,7 +40,7 @@ def search_keys(environment: Environment, text: str, user: User | AnonymousUser)
     if not has_role(user, environment.workspace, Membership.ADMIN):
         return ResultGroup("API keys", [])
     condition = Q(name__icontains=text)
-    if len(text) >= LEAST_OF_PREFIX:
+    if len(text) >= MIN_PREFIX:
         condition |= Q(prefix__startswith=text)
     keys = environment.workspace.api_keys.filter(condition).order_by(WORKING_FIRST, "name", "id")[: MAX_RESULTS + 1]
     results = [_describe_key(key, text) for key in keys[:MAX_RESULTS]]

@@ -24,8 +24,8 @@ BUNDLES: Mapping[str, tuple[str, ...]] = {
     "site.js": tuple(
         f"js/{name}.js"
         for name in (
-            *("view_state", "live", "chart", "keyboard", "copy", "menus", "zone_list", "fit_to_window", "search"),
-            "countdown",
+            *("view_state", "sent_forms", "live", "chart", "keyboard", "copy", "menus", "zone_list", "fit_to_window"),
+            *("search", "countdown"),
         )
     ),
 }

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from hub.outages.queries import read_stop
+from hub.calls_not_accepted.queries import read_stop
 from hub.rotation_results.queries import read_unknown_secret
 from intents.rejections import views as rejections
 from intents.tool_calls import list_views as tool_call_list
