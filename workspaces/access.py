@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.text import get_text_list
 
 from wire.errors import DomainError, NotFound
 from workspaces.authentication import HEADER, authenticate_key, require_scope
@@ -86,5 +87,5 @@ def _require_environment(workspaces: QuerySet[Workspace], slug: str, name: str) 
 
 
 def describe_absence(workspace: Workspace) -> NotFound:
-    names = " and ".join(workspace.environments.order_by("id").values_list("name", flat=True))
+    names = get_text_list(list(workspace.environments.order_by("id").values_list("name", flat=True)), "and")
     return NotFound(f"{workspace.name} has no environment of this name. It has {names}.")

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from workspaces.models import ApiKey, Membership
+from workspaces.models import ApiKey, Environment, Membership
 
 PAGE = "/w/lumen-books/production/rejections"
 FORMS = [PAGE, f"{PAGE}.json", f"{PAGE}.csv"]
@@ -75,6 +75,9 @@ def test_an_unknown_environment_is_not_found(workspace, browser_client):
     page = browser_client.get("/w/lumen-books/qa/overview")
     assert page.status_code == 404
     assert "Lumen Books has no environment of this name. It has production and staging." in page.content.decode()
+    Environment.objects.create(workspace=workspace.workspace, name="test", audience="urn:test")
+    page = browser_client.get("/w/lumen-books/qa/overview")
+    assert "It has production, staging and test." in page.content.decode()
 
 
 def test_without_signing_in_a_download_answers_a_problem_document(client, workspace):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from django.urls import Resolver404, resolve
+from django.utils.text import get_text_list
 
 from workspaces.refusals.queries import RefusalGroup
 
@@ -19,10 +20,10 @@ def describe_missing_scope(refusal: RefusalGroup) -> str:
     if refusal.code != MISSING or not scope:
         return ""
     if scope not in refusal.key.scopes:
-        own = " and ".join(f"`{name}`" for name in refusal.key.scopes)
+        own = get_text_list([f"`{name}`" for name in refusal.key.scopes], "and")
         return f"This endpoint needs a key with the scope `{scope}`; this one has {own}"
     if refusal.key.environment_names:
-        names = " and ".join(f"`{name}`" for name in refusal.key.environment_names)
+        names = get_text_list([f"`{name}`" for name in refusal.key.environment_names], "and")
         all_too = ", or all of them" if refusal.endpoint == ANNOTATE else ""
         return f"This key may be used in {names} only; the requests named another environment{all_too}"
     return ""
