@@ -167,12 +167,15 @@ if __name__ == "__main__":
 
 @FORK_ONLY
 def test_a_child_that_is_terminated_sends_its_reports(hub, tmp_path):
+    # The child sleeps in short pieces: Python calls the handler of a signal that arrives just before a blocking call
+    # only after the call, and this parent sends the signal at once.
     script = """
 import multiprocessing, time
 def go():
     work(20)
     ready.set()
-    time.sleep(60)
+    for _ in range(600):
+        time.sleep(0.1)
 context = multiprocessing.get_context("fork")
 ready = context.Event()
 child = context.Process(target=go)
