@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from catalog.inbox_queries import measure_fold_lag
-from hub.local.database import count_pending_migrations
+from hub.local.database.run_migrations import count_pending_migrations
 from hub.local.supervision.ballast import is_released
 from wire.postgresql.answer_timeout import bound_answers
 

@@ -1,4 +1,4 @@
-"""The settings of the web processes: those of the hub, with a database role of their own (hub.local.web_role)."""
+"""The settings of the web processes: those of the hub, with a role of their own (hub.local.database.web_role)."""
 
 from hub.settings import *  # noqa: F403  # how one settings module varies another
 from hub.settings import DATABASES, WEB_DATABASE

@@ -15,7 +15,7 @@ from django.db import connection
 from psycopg import sql
 
 import tests.embedded_database  # noqa: F401  # starts a server, and makes the settings use it
-from hub.local.first_schema import SCHEMA_FILE
+from hub.local.database.first_schema import SCHEMA_FILE
 from hub.local.postgresql.programs import find_binaries
 
 SCRATCH = "first_schema"

@@ -21,7 +21,9 @@ from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
 from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
 from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import count_rows
-from hub.local.database import check_server_version, hold_back_migrations, is_unused
+from hub.local.database.migration_locks import hold_back_migrations
+from hub.local.database.server_requirements import check_server_version
+from hub.local.database.unused_database import is_unused
 from hub.local.startup_errors import StartupError
 
 

@@ -15,8 +15,12 @@ from psycopg import sql
 
 from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, summarize
-from hub.local.database import check_server_version, check_written_version, is_empty, lock_migrations, migrate
-from hub.local.partitions import create_partitions_of
+from hub.local.database.forgotten_data import is_empty
+from hub.local.database.migration_locks import lock_migrations
+from hub.local.database.partitions import create_partitions_of
+from hub.local.database.run_migrations import migrate
+from hub.local.database.server_requirements import check_server_version
+from hub.local.database.written_version import check_written_version
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file

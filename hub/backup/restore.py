@@ -18,7 +18,10 @@ from hub.backup.archive import Archive
 from hub.backup.client_programs import build_environment, find_clients, find_first_error
 from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import count_rows, list_tables
-from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
+from hub.local.database.migration_locks import lock_migrations
+from hub.local.database.run_migrations import migrate
+from hub.local.database.server_requirements import check_server_version
+from hub.local.database.written_version import check_written_version
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 from hub.unfinished_restore import CREATE_MARK, MARK, is_marked, pause_restored_alerts

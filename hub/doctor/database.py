@@ -12,9 +12,10 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from django.utils import timezone
 
 from hub.doctor.result import Result
-from hub.local.database import check_fitness, count_pending_migrations
+from hub.local.database.prepare import check_fitness
+from hub.local.database.run_migrations import count_pending_migrations
+from hub.local.database.web_role import describe_fault
 from hub.local.postgresql.server import Server
-from hub.local.web_role import describe_fault
 from hub.unfinished_restore import FAULT, is_marked
 from outcomes.tallies.recount_random_day import recount_random_day
 from wire.format_numbers import count_noun

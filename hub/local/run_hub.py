@@ -22,12 +22,13 @@ from hub.celery import app
 from hub.local import compressed_static_files
 from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder, resolve
 from hub.local.data_dir import lock_data_dir, make_private_folder
-from hub.local.database import check_written_version, prepare_database
+from hub.local.database.prepare import prepare_database
+from hub.local.database.web_role import create_embedded_role
+from hub.local.database.written_version import check_written_version
 from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
-from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
 from hub.unfinished_restore import FAULT, is_marked
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets

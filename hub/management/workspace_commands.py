@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.db.models import Q
 
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from wire.errors import DomainError
 from wire.time.timestamps import parse_moment

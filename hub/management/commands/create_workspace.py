@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.utils import timezone
 
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.environments.add import InvalidWorkspace

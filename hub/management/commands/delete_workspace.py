@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.deleted_rows import format_deleted_rows
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, find_workspace, one_line_errors

@@ -2,8 +2,8 @@
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from hub.local.database import refuse_unused_database
-from hub.local.web_role import grant_web_role
+from hub.local.database.unused_database import refuse_unused_database
+from hub.local.database.web_role import grant_web_role
 
 
 class Command(BaseCommand):

@@ -9,9 +9,11 @@ from django.core.checks import Tags
 from django.core.management.commands.migrate import Command as Migrate
 from django.utils import timezone
 
-from hub.local.database import check_fitness, count_pending_migrations, lock_migrations, lock_schema
-from hub.local.first_schema import load_first_schema
-from hub.local.partitions import create_partitions
+from hub.local.database.first_schema import load_first_schema
+from hub.local.database.migration_locks import lock_migrations, lock_schema
+from hub.local.database.partitions import create_partitions
+from hub.local.database.prepare import check_fitness
+from hub.local.database.run_migrations import count_pending_migrations
 
 
 class Command(Migrate):

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.retention.data_kinds import KINDS
 from hub.retention.prune import prune_all
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.management.workspace_commands import ACTOR, one_line_errors
 from workspaces.secrets.prefix import find_secret
 from workspaces.secrets.revoke import revoke_secret

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from hub.encrypted_columns import ENCRYPTED_COLUMNS
-from hub.local.database import prepare_unused_database
+from hub.local.database.prepare import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from hub.management.workspace_commands import ACTOR, one_line_errors
 from wire.at_rest.reencryption import reencrypt_column

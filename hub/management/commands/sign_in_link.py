@@ -3,7 +3,8 @@
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandParser
 
-from hub.local.database import prepare_unused_database, refuse_unused_database
+from hub.local.database.prepare import prepare_unused_database
+from hub.local.database.unused_database import refuse_unused_database
 from hub.local.ready_line import create_sign_in_address
 from hub.local.startup_errors import StartupError
 

@@ -22,7 +22,9 @@ from hub.backup import create, restore
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.backup.create import new_file_beside
-from hub.local import database
+from hub.local.database import run_migrations
+from hub.local.database.migration_locks import lock_migrations
+from hub.local.database.prepare import prepare_database, prepare_unused_database
 from hub.local.run_hub import refuse_marked_database
 from hub.local.startup_errors import StartupError
 from hub.management.commands import migrate
@@ -199,7 +201,7 @@ def test_no_process_starts_on_a_restored_database_before_its_alerts_are_paused()
         cursor.execute(unfinished_restore.CREATE_MARK)
     with pytest.raises(StartupError, match=r"Run `manage.py prepare`"):
         refuse_marked_database()
-    assert not database.prepare_database()
+    assert not prepare_database()
     refuse_marked_database()
 
 
@@ -254,15 +256,15 @@ def is_done_during_a_backup(monkeypatch, tmp_path: Path, work: Callable[[], obje
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("work", [database.prepare_database, database.prepare_unused_database, run_migrate])
+@pytest.mark.parametrize("work", [prepare_database, prepare_unused_database, run_migrate])
 def test_starts_and_commands_do_not_wait_for_a_backup(monkeypatch, tmp_path, work):
     assert is_done_during_a_backup(monkeypatch, tmp_path, work, seconds=20)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("work", [database.prepare_database, run_migrate])
+@pytest.mark.parametrize("work", [prepare_database, run_migrate])
 def test_a_migration_waits_for_a_backup(monkeypatch, tmp_path, work):
-    for module in (database, migrate):
+    for module in (run_migrations, migrate):
         monkeypatch.setattr(module, "count_pending_migrations", lambda: 1)
     assert not is_done_during_a_backup(monkeypatch, tmp_path, work, seconds=2)
 
@@ -276,7 +278,7 @@ def test_the_command_migrate_waits_for_a_start_that_migrates():
         connections.close_all()
         done.set()
 
-    with database.lock_migrations():
+    with lock_migrations():
         thread = threading.Thread(target=run)
         thread.start()
         assert not done.wait(2)

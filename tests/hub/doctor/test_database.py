@@ -21,7 +21,7 @@ from hub.doctor.database import (
 )
 from hub.doctor.result import Result
 from hub.doctor.run_checks import Check, run_check, run_checks
-from hub.local.web_role import grant_web_role
+from hub.local.database.web_role import grant_web_role
 from hub.unfinished_restore import CREATE_MARK
 from outcomes.models import Outcome, Tally
 from workspaces.models import Environment

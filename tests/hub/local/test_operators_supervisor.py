@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from hub.local.command_lines import PROGRAMS, list_arguments
-from hub.local.database import prepare_database
+from hub.local.database.prepare import prepare_database
 from hub.local.run_hub import run_process
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import ROOT, Hub, running_hub

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from hub.local.first_schema import SCHEMA_FILE, load_first_schema
+from hub.local.database.first_schema import SCHEMA_FILE, load_first_schema
 from tests.first_schema import dump, dump_migrated, scratch_database
 
 ROWS = """

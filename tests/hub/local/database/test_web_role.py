@@ -14,9 +14,9 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg.errors import InsufficientPrivilege
 
+from hub.local.database.web_role import grant_web_role
 from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
-from hub.local.web_role import grant_web_role
 from tests.hub.hub_process import Hub, running_hub, wait_for
 from workspaces.models import AuditEntry
 
