@@ -3,8 +3,6 @@
 import logging
 from pathlib import Path
 
-from celery.schedules import crontab
-
 from affidavit import __version__
 from hub.environment_variables import (
     check_oidc,
@@ -27,6 +25,7 @@ from hub.local.data_dir import find_data_dir, load_or_create_secret
 from hub.local.host_names import LOCAL_HOSTS, bracket
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
+from hub.programs.beat_schedule import BEAT_SCHEDULE
 from workspaces.people.attempt_limits import ACCOUNT_RATE_LIMITS  # noqa: F401  # allauth reads it here
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -341,18 +340,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 CELERY_BROKER_TRANSPORT_OPTIONS = list_transport_options(CELERY_BROKER_URL, HUB_DATA_DIR)
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"
-CELERY_BEAT_SCHEDULE = {
-    "evaluate alerts": {"task": "alerts.tasks.evaluate", "schedule": 60.0},
-    "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
-    "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
-    "prune sessions, links and invitations": {"task": "workspaces.tasks.prune_people", "schedule": 3600.0},
-    "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
-    "prepare partitions": {"task": "hub.retention.tasks.prepare_partitions", "schedule": crontab(hour="3", minute="0")},
-    "prune what workspaces no longer keep": {
-        "task": "hub.retention.tasks.prune",
-        "schedule": crontab(hour="3", minute="30"),
-    },
-}
+CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 check_tracing()
 LOG_LEVEL = env.log_level("LOG_LEVEL", logging.WARNING)

@@ -1,4 +1,4 @@
-"""Beat's schedule, which survives clocks that are set back."""
+"""Beat's scheduler, which survives clocks that are set back. What it sends when is in beat_schedule."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from alerts.evaluation.preview import PREVIEW_LENGTH
 from alerts.rules import silences, spikes
 from alerts.setup.rotate_webhook_secret import PREVIOUS_SIGNS_FOR
 from alerts.setup.target_address import MAX_RECIPIENTS
+from hub.programs.beat_schedule import PRUNED_AT
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
 from workspaces.models import PREFIX_LENGTH
@@ -60,6 +61,10 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
         (
             f"the last {RECENT.days} days",
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
+        ),
+        *(
+            (f"{words} {PRUNED_AT:%-H:%M} UTC", ("hub/retention.html",))
+            for words in ("are deleted at", "deleted every night at", "delete at the next")
         ),
         (f"Only the first {PREFIX_LENGTH} characters of a key", ("workspaces/keys.html",)),
         (f"For {PREVIOUS_SIGNS_FOR // HOUR} hours, webhooks are signed", (f"{ALERTS}/rotate_secret.html",)),
