@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
+from hub.local.listening_address import find_address
 from hub.local.supervision.plan import Command
 from hub.metrics.views import DIRECTORY_VARIABLE
 from hub.web.server_options import list_server_options
@@ -42,15 +40,3 @@ def list_variables() -> dict[str, str]:
 
 def metrics_folder() -> Path:
     return Path(settings.HUB_DATA_DIR / "metrics")
-
-
-def find_address(host: str) -> str:
-    """Return the address of a host name, because the web server takes no names; the name itself if it has none."""
-    with suppress(OSError):
-        return str(resolve(host, settings.HUB_PORT)[-1][0])
-    return host
-
-
-def resolve(host: str, port: int) -> tuple[Any, ...]:
-    """Return the first of getaddrinfo's rows, which ends with the address of this host and port. Raises OSError."""
-    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

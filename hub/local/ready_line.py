@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hub.local.run_hub import build_address
+from hub.local.listening_address import build_address
 from workspaces.people.sign_in.links import create_link
 
 OPERATOR = "operator"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,12 +19,12 @@ from django.utils import timezone
 
 from hub.celery import app
 from hub.local import compressed_static_files
-from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder, resolve
+from hub.local.command_lines import PROGRAMS, build_command, list_variables, metrics_folder
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database.prepare import prepare_database
 from hub.local.database.web_role import create_embedded_role
 from hub.local.database.written_version import check_written_version
-from hub.local.host_names import LOCAL_HOSTS, bracket
+from hub.local.listening_address import build_address, check_port, local_host
 from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
@@ -43,19 +42,6 @@ def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
             plan = build_plan(write_ready_line())
             connections.close_all()
             become_supervisor(plan)
-
-
-def check_port(host: str, port: int) -> None:
-    """Raise StartupError if the port is taken or the address is not this machine's."""
-    try:
-        family, kind, protocol, _, address = resolve(host, port)
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        raise StartupError(
-            f"cannot listen on {host} port {port} ({error.strerror}). Set HUB_HOST or HUB_PORT to a free address."
-        ) from None
 
 
 @contextmanager
@@ -163,13 +149,3 @@ def refuse_marked_database() -> None:
 def require_own_database() -> None:
     if not settings.DATABASE_URL:
         raise StartupError("DATABASE_URL: required here. Without it, `manage.py up` runs everything, PostgreSQL too.")
-
-
-def build_address(*, local: bool = False) -> str:
-    """Return the hub's address; `local` names this machine if the hub listens on all addresses."""
-    host = local_host() if local else settings.HUB_HOST
-    return f"http://{bracket(host)}:{settings.HUB_PORT}"
-
-
-def local_host() -> str:
-    return str(LOCAL_HOSTS.get(settings.HUB_HOST, settings.HUB_HOST))
