@@ -16,14 +16,10 @@ from hub.web.environ import PIECE, Environ, WholeFile, build_environ
 from hub.web.messages import Message, Receive, Send
 from hub.web.receive_body import BodyBroken, BodyTooSlow, Buffer, receive_body
 from hub.web.stream_limit import STALL_SECONDS, STREAM_SLOT, STREAMS, StreamSlot
+from hub.web.thread_slots import THREADS, ThreadSlots
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW
 
 Headers = list[tuple[bytes, bytes]]
-
-THREADS = 4
-# How many threads answers to addresses that begin like this may use, so that other requests are answered meanwhile:
-# downloads take seconds to compute, and signing in waits for the OpenID Connect provider.
-SLOW_PATHS = {"/api/catalog": 2, "/account/oidc": 1}
 
 
 class ClientGone(Exception):
@@ -45,11 +41,9 @@ class Application:
 
     def __init__(self, wsgi: Callable[..., Iterable[bytes]], threads: int = THREADS) -> None:
         self.wsgi = wsgi
-        self.threads = threads
         self.pool = ThreadPoolExecutor(threads + STREAMS, thread_name_prefix="request")
         self.streams = threading.Semaphore(STREAMS)
-        self.slots = asyncio.Semaphore(threads)
-        self.slow_slots = {path: asyncio.Semaphore(threads) for path, threads in SLOW_PATHS.items()}
+        self.slots = ThreadSlots(threads)
         self.buffer = Buffer()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -61,7 +55,7 @@ class Application:
             environ = build_environ(scope, b"") | {BODY_TOO_SLOW: True}
         except BodyBroken:
             environ = build_environ(scope, b"") | {BODY_BROKEN: True}
-        slots = await self.acquire_slots(scope["path"])
+        slots = await self.slots.acquire(scope["path"])
         request = Request(self, environ, send, asyncio.get_running_loop(), slots)
         try:
             answer = await request.loop.run_in_executor(self.pool, request.run)
@@ -71,19 +65,6 @@ class Application:
             request.release_slots()
         if answer:
             await send_answer(answer, send)
-
-    async def acquire_slots(self, path: str) -> list[asyncio.Semaphore]:
-        """Wait until a thread may be used for this path. Return the semaphores to release afterwards."""
-        slots: list[asyncio.Semaphore] = []
-        try:
-            for slot in [*(slots for prefix, slots in self.slow_slots.items() if path.startswith(prefix)), self.slots]:
-                await slot.acquire()
-                slots.append(slot)
-        except BaseException:  # above all a cancellation, when the client has gone
-            for slot in slots:
-                slot.release()
-            raise
-        return slots
 
 
 class Request:
