@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db import DataError, IntegrityError, OperationalError
-from django.db import Error as DatabaseError
-
 from wire.format_numbers import count_noun
 
 MAX_FAULTS = 100
@@ -82,31 +79,6 @@ class Unconfirmed(Unavailable):
         "The connection to the database broke just as this request was being stored, so it may have been stored: "
         "repeat it under the same Idempotency-Key or reportId, and it counts once."
     )
-
-
-class CommitUnconfirmed(OperationalError):
-    """The database did not answer a COMMIT, or a statement that is a transaction of its own."""
-
-
-def is_unconfirmed(error: BaseException | None) -> bool:
-    """Return whether a commit was not confirmed: this error, or one that occurred before it, is CommitUnconfirmed."""
-    while error and not isinstance(error, CommitUnconfirmed):
-        error = error.__context__
-    return error is not None
-
-
-def is_outage(error: BaseException) -> bool:
-    """Return whether the database cannot be used at the moment.
-
-    It is unreachable, full, read-only or shutting down, or it aborted the transaction because of another, for which it
-    also waited too long.
-    """
-    if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
-        return False
-    state = getattr(error.__cause__, "sqlstate", None)
-    # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 55P03 a lock that was not
-    # released in time, 57 shut down, 58 I/O.
-    return state is None or state in {"25006", "55P03"} or state[:2] in {"08", "40", "53", "57", "58"}
 
 
 def _list_faults(faults: Sequence[Fault]) -> Mapping[str, Any]:

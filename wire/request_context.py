@@ -1,4 +1,4 @@
-"""Facts for logs, audit log and limits: the current request's id and client address, and the SQLSTATE of an error."""
+"""Facts for logs, audit log and limits: the id and the client address of the current request."""
 
 from __future__ import annotations
 
@@ -7,12 +7,3 @@ from contextvars import ContextVar
 # Both are empty outside a request.
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 current_client_address: ContextVar[str] = ContextVar("current_client_address", default="")  # wire.http.client_address
-
-
-def find_sqlstate(error: BaseException | None) -> str:
-    """Return the SQLSTATE of the database's error that led to this one; empty if none did."""
-    while error is not None:
-        if state := getattr(error, "sqlstate", None):
-            return str(state)
-        error = error.__cause__ or error.__context__
-    return ""

@@ -19,7 +19,7 @@ from alerts.rules.happenings import Happening
 from alerts.rules.hub_outages import SHORTEST_OUTAGE, HubOutage, leave_out_outage
 from alerts.rules.known_happenings import leave_out_known
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
-from wire.errors import is_outage
+from wire.postgresql.database_outage import is_outage
 from wire.task_turns import UNLIMITED, Turn
 
 log = logging.getLogger("affidavit.alerts")

@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from hub.telemetry.secret_patterns import CUT, cut_secrets
-from wire.request_context import current_request_id, find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
+from wire.request_context import current_request_id
 
 MAX_MESSAGE = 1_000  # characters
 MAX_SECURITY_MESSAGE = 200  # characters of a line that strangers can cause, such as a form without a token

@@ -14,7 +14,8 @@ from intents.reports.operation_template import template_operation
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
 from intents.verification.received_request import ReceivedRequest
-from wire.errors import Unavailable, is_outage
+from wire.errors import Unavailable
+from wire.postgresql.database_outage import is_outage
 from workspaces.models import ApiKey, Environment
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from wire.errors import is_outage
+from wire.postgresql.database_outage import is_outage
 from wire.postgresql.replica import read_from_replica, replica_clock
 
 AGE_HEADER = "X-Data-Age"  # seconds

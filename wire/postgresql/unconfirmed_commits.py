@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from django.db import Error, transaction
+from django.db import Error, OperationalError, transaction
 
-from wire.errors import CommitUnconfirmed
+
+class CommitUnconfirmed(OperationalError):
+    """The database did not answer a COMMIT, or a statement that is a transaction of its own."""
 
 
 @contextmanager
@@ -30,3 +32,10 @@ def is_refusal(error: Error) -> bool:
     """Return whether the database refused a statement and kept the connection: then the statement stored nothing."""
     diagnosis = getattr(error.__cause__, "diag", None)
     return getattr(diagnosis, "severity_nonlocalized", None) == "ERROR"
+
+
+def is_unconfirmed(error: BaseException | None) -> bool:
+    """Return whether a commit was not confirmed: this error, or one that occurred before it, is CommitUnconfirmed."""
+    while error and not isinstance(error, CommitUnconfirmed):
+        error = error.__context__
+    return error is not None

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 
 from hub.sample.history import complete_history
 from hub.sample.workspace import find_sample, list_live_arguments
-from wire.errors import is_outage
+from wire.postgresql.database_outage import is_outage
 
 PAUSES = (1, 5, 15)  # seconds before it retries a day that the database aborted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from wire.errors import is_outage
+from wire.postgresql.database_outage import is_outage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

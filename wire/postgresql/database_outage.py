@@ -1,0 +1,19 @@
+"""Which errors mean that the database cannot be used at the moment."""
+
+from __future__ import annotations
+
+from django.db import DatabaseError, DataError, IntegrityError
+
+
+def is_outage(error: BaseException) -> bool:
+    """Return whether the database cannot be used at the moment.
+
+    It is unreachable, full, read-only or shutting down, or it aborted the transaction because of another, for which it
+    also waited too long.
+    """
+    if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
+        return False
+    state = getattr(error.__cause__, "sqlstate", None)
+    # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 55P03 a lock that was not
+    # released in time, 57 shut down, 58 I/O.
+    return state is None or state in {"25006", "55P03"} or state[:2] in {"08", "40", "53", "57", "58"}
