@@ -304,7 +304,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.http.negotiation.FirstRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "wire.http.schema.EndpointSchema",
+    "DEFAULT_SCHEMA_CLASS": "wire.http.openapi.EndpointSchema",
     "EXCEPTION_HANDLER": "wire.http.problems.handle_exception",
     "NON_FIELD_ERRORS_KEY": "\0",  # no member of a body has this name, because strict JSON refuses NUL
     "UNAUTHENTICATED_USER": None,

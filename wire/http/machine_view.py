@@ -49,7 +49,7 @@ class MethodFirstView(APIView):
     """A view that refuses a wrong method before it looks at the key, as contract §1 orders.
 
     scope: the scope that the key must have.
-    own_codes: its error codes besides those that wire.http.schema derives from the kind of endpoint.
+    own_codes: its error codes besides those that wire.http.openapi derives from the kind of endpoint.
     links: what a client can do with the 2xx answer, as OpenAPI links.
     examples: an example for each method, GET or POST.
     """

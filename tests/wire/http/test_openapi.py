@@ -11,8 +11,8 @@ from drf_spectacular.generators import SchemaGenerator
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
 from tests.wire.http.declared import assert_declared, openapi
+from wire.http.openapi import HEADERS_OF_CODE
 from wire.http.problems import CODES
-from wire.http.schema import HEADERS_OF_CODE
 from workspaces.keys.create import store_new_key
 
 API = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
