@@ -24,9 +24,9 @@ from wire.time.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import read_form_period, redirect_to_page
+from workspaces.pages.kept_in_session import find_for_a_while, keep_for_a_while
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
-from workspaces.pages.shown_once import find_for_a_while, keep_for_a_while
 
 CHECK = "inspector check"
 MAX_KEPT_CHARACTERS = 64 * 1024  # a larger form is not kept in the session, which every request of a person reads

@@ -14,7 +14,7 @@ from hub.programs.beat_schedule import PRUNED_AT
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
 from workspaces.models import PREFIX_LENGTH
-from workspaces.pages.shown_once import LIFETIME_SECONDS
+from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
 from workspaces.people.sign_in import links as sign_in_links
 from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR

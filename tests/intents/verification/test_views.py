@@ -16,7 +16,7 @@ from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
 from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
-from workspaces.pages.shown_once import LIFETIME_SECONDS
+from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.secrets.revoke import revoke_secret
 from workspaces.secrets.rotate import rotate_secret
 
