@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.operation_queries import OperationCounts
+from hub.overview.alarming_rate import is_alarming_rate
 from intents.rejections.tallies.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.moved_counts import (
     NOTHING_MOVED,
@@ -17,11 +18,8 @@ from outcomes.tallies.moved_counts import (
     leave_out_moves,
 )
 from outcomes.tallies.series import Totals
-from wire.significance import is_within_chance
 from workspaces.templatetags.numbers import rate_change
 
-ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
-MIN_ALARMING_CASES = 10
 FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf", "movedHere", "movedAway")
 
 
@@ -69,16 +67,8 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Return whether this rate, which should be low, is well above that of the period before, if there is one.
-
-        A rise that may be chance does not count.
-        """
-        value, total, previous, previous_total = self._compared_rates
-        if not total or not previous_total or value < MIN_ALARMING_CASES:
-            return False
-        if is_within_chance(value, total, previous, previous_total):
-            return False
-        return value / total > ALARMING_FACTOR * previous / previous_total
+        """Return whether this rate, which should be low, is well above that of the period before, if there is one."""
+        return is_alarming_rate(*self._compared_rates)
 
     @property
     def points(self) -> str:

@@ -10,6 +10,7 @@ from alerts.evaluation.preview import PREVIEW_LENGTH
 from alerts.rules import silences, spikes
 from alerts.setup.rotate_webhook_secret import PREVIOUS_SIGNS_FOR
 from alerts.setup.target_address import MAX_RECIPIENTS
+from hub.overview.alarming_rate import ALARMING_FACTOR
 from hub.programs.beat_schedule import PRUNED_AT
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
@@ -24,6 +25,7 @@ from workspaces.shared_links.links import DAYS
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_LINE = 160
 WORDS = {3: "three", 7: "seven", 10: "ten"}
+TIMES = {2: "twice", 3: "three times"}
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 PASSWORD_LENGTH = settings.AUTH_PASSWORD_VALIDATORS[1]["OPTIONS"]["min_length"]
 RESET_DAYS = WORDS[settings.PASSWORD_RESET_TIMEOUT // 86_400]
@@ -62,6 +64,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             f"the last {RECENT.days} days",
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
         ),
+        (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/facts.html",)),
         *(
             (f"{words} {PRUNED_AT:%-H:%M} UTC", ("hub/retention.html",))
             for words in ("are deleted at", "deleted every night at", "delete at the next")
