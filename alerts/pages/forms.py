@@ -11,8 +11,9 @@ from django.db.models import Q
 
 from alerts.addresses.webhook_address import MAX_LENGTH
 from alerts.models import MAX_NAME, Alert, Target
+from alerts.rules import silences
 from alerts.rules.alert_descriptions import SPANS
-from alerts.rules.silences import LEAST_QUARTERS
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, list_values
 from wire.format_numbers import format_decimal
@@ -23,12 +24,15 @@ from workspaces.models import Environment, Workspace
 
 KINDS = {
     Alert.DRIFT: ("Breaking drift", "A change of an operation breaks its consumers or producers."),
-    Alert.NEW_REASON: ("New rejection reason", "Calls are rejected for a reason not seen in the 30 days before."),
+    Alert.NEW_REASON: (
+        "New rejection reason",
+        f"Calls are rejected for a reason not seen in the {NEW_AGAIN_AFTER.days} days before.",
+    ),
     Alert.REJECTIONS: ("Jump of rejected calls", "Their share of all verified calls is far above the usual."),
     Alert.BROKEN_JOINS: ("Jump of broken joins", "Their share of all reported outcomes is far above the usual."),
     Alert.SILENT: (
         "Silent reporter",
-        "A reporter of shapes is silent for longer than in the 15 days before.",
+        f"A reporter of shapes is silent for longer than in the {silences.HISTORY.days} days before.",
     ),
 }
 SPIKE_SPANS = (15, 60, 240, 1440)
@@ -109,7 +113,7 @@ class AlertForm(forms.Form):
         if fields["kind"] == Alert.NEW_REASON:
             return Thresholds(minimum=fields["reason_minimum"])
         if fields["kind"] == Alert.SILENT:
-            return Thresholds(minutes=fields["silent_minutes"], minimum=LEAST_QUARTERS)
+            return Thresholds(minutes=fields["silent_minutes"], minimum=silences.LEAST_QUARTERS)
         if fields["kind"] == Alert.DRIFT:
             return Thresholds()
         return Thresholds(fields["minutes"], fields["minimum"], fields["percent"], fields["factor"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from hub.local.listening_address import build_address
-from workspaces.people.sign_in.links import create_link
+from workspaces.people.sign_in.links import VALID_FOR, create_link
 
 OPERATOR = "operator"
 
@@ -25,12 +27,12 @@ def write_ready_line(*, with_link: bool) -> str:
         operator.save(update_fields=["password"])
     way_in = "Sign in with a link of `manage.py sign_in_link`."
     if with_link:
-        way_in = f"Sign in once with {create_sign_in_address(operator)} (15 minutes)."
+        way_in = f"Sign in once with {create_sign_in_address(operator)} ({VALID_FOR // timedelta(minutes=1)} minutes)."
     return f"Affidavit is ready at {build_address(local=True)}. {way_in}"
 
 
 def create_sign_in_address(user: User) -> str:
-    """Return an address that signs the user in, once, within 15 minutes.
+    """Return an address that signs the user in, once, within VALID_FOR.
 
     Its path is written here, because Django's `reverse` would load every page.
     """

@@ -134,7 +134,8 @@ KINDS = (
     Kind(
         "alerts",
         "Alerts",
-        "What fired, with its deliveries; and, for at least 62 days, in which quarter hours each reporter reported.",
+        f"What fired, with its deliveries; and, for at least {ACTIVITY_DAYS} days, in which quarter hours each "
+        "reporter reported.",
         (
             RowSource(alerts.find_expired_events, alerts.delete_expired_events),
             RowSource(

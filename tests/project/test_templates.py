@@ -14,6 +14,8 @@ from hub.overview.alarming_rate import ALARMING_FACTOR
 from hub.programs.beat_schedule import PRUNED_AT
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
+from wire.redelivery.idempotency import ANSWER_LIFETIME
+from wire.time.period import DEFAULT_PRESET, PRESETS
 from workspaces.models import PREFIX_LENGTH
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
@@ -65,6 +67,13 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
         ),
         (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/facts.html",)),
+        (f"kept for {ANSWER_LIFETIME // HOUR} hours", ("hub/_partials/confirm_deletion.html",)),
+        (
+            f"the last {PRESETS[DEFAULT_PRESET][1].days} days",
+            tuple(f"{WORKSPACES}/{name}.html" for name in ("key_uses", "refused_count", "revoked_keys")),
+        ),
+        (f"Fired, {PREVIEW_LENGTH.days} days", ("alerts/alerts.html",)),
+        (f"fired in {PREVIEW_LENGTH.days} days", ("alerts/alerts.html",)),
         *(
             (f"{words} {PRUNED_AT:%-H:%M} UTC", ("hub/retention.html",))
             for words in ("are deleted at", "deleted every night at", "delete at the next")

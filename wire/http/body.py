@@ -20,7 +20,7 @@ BODY_BROKEN = "affidavit.body_broken"
 
 class BodyTooLarge(DomainError):
     code = "body-too-large"
-    detail = "Send smaller batches: a body may have 4 MiB, also after decompression."
+    detail = f"Send smaller batches: a body may have {MAX_BODY_BYTES >> 20} MiB, also after decompression."
 
 
 class BodyTooSlow(DomainError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any, cast
 
 from drf_spectacular.openapi import AutoSchema
@@ -11,8 +12,10 @@ from drf_spectacular.plumbing import ResolvedComponent
 from rest_framework.views import APIView
 
 from affidavit import REASONS
+from wire.errors import MAX_FAULTS
 from wire.http.machine_view import MachineView, MethodFirstView
 from wire.http.problems import CODES
+from wire.redelivery.idempotency import ANSWER_LIFETIME
 
 Json = dict[str, Any]
 
@@ -40,7 +43,7 @@ PROBLEM: Json = {
         "detail": TEXT,
         "code": {**TEXT, "enum": sorted(CODES)},
         "requestId": TEXT,
-        "errors": {"type": "array", "items": FAULT, "description": "The faults of a body, at most 100."},
+        "errors": {"type": "array", "items": FAULT, "description": f"The faults of a body, at most {MAX_FAULTS}."},
         "errorsTruncated": {"type": "boolean", "description": "There are more faults than are listed."},
         "environments": {
             "type": "array",
@@ -80,10 +83,11 @@ HEADERS_OF_CODE: Mapping[str, Sequence[str]] = {
     "invalid-api-key": ("WWW-Authenticate",),
     "method-not-allowed": ("Allow",),
 }
+ANSWER_HOURS = ANSWER_LIFETIME // timedelta(hours=1)
 IDEMPOTENCY_KEY: Json = {
     "in": "header",
     "name": "Idempotency-Key",
-    "description": "The same key and body get the first answer again, for 24 hours.",
+    "description": f"The same key and body get the first answer again, for {ANSWER_HOURS} hours.",
     "schema": {**TEXT, "pattern": "^[!-~]{1,255}$"},
 }
 IF_NONE_MATCH: Json = {

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand
 from workspaces.models import Workspace
-from workspaces.secrets.rotate import activate_secret, prepare_secret, rotate_secret
+from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR, activate_secret, prepare_secret, rotate_secret
 
 
 class Command(WorkspaceCommand):
-    help = "Make a new signing secret. The previous one verifies for 24 hours more, or until it is revoked."
+    help = (
+        "Make a new signing secret. The previous one verifies for "
+        f"{PREVIOUS_VERIFIES_FOR // timedelta(hours=1)} hours more, or until it is revoked."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

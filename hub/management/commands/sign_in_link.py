@@ -1,5 +1,7 @@
 """`manage.py sign_in_link`: print a link that signs a user in once."""
 
+from datetime import timedelta
+
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -7,10 +9,11 @@ from hub.local.database.prepare import prepare_unused_database
 from hub.local.database.unused_database import refuse_unused_database
 from hub.local.ready_line import create_sign_in_address
 from hub.local.startup_errors import StartupError
+from workspaces.people.sign_in.links import VALID_FOR
 
 
 class Command(BaseCommand):
-    help = "Print a link that signs a user in, once, within 15 minutes."
+    help = f"Print a link that signs a user in, once, within {VALID_FOR // timedelta(minutes=1)} minutes."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
