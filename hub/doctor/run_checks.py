@@ -19,12 +19,12 @@ from hub.doctor.database import (
     check_web_role,
 )
 from hub.doctor.disk_and_static_files import check_disk, check_static_files
+from hub.doctor.hosts_tls_secret_key import check_deployment, check_hosts, check_secret_key, check_tls
 from hub.doctor.mail_server import check_mail_server
 from hub.doctor.misspelt_variables import check_variables
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
 from hub.doctor.single_sign_on import check_single_sign_on
-from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
 from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 

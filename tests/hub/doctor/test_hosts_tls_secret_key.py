@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from hub.doctor.variables import (
+from hub.doctor.hosts_tls_secret_key import (
     check_deployment,
     check_hosts,
     check_secret_key,
