@@ -171,7 +171,7 @@ OIDC_CLIENT_SECRET = read_variable_or_file("OIDC_CLIENT_SECRET").strip()
 OIDC_NAME = env.str("OIDC_NAME", "").strip() or "single sign-on"
 OIDC_ONLY = env.bool("OIDC_ONLY", False)
 check_oidc(OIDC_ISSUER, OIDC_CLIENT_ID, only=OIDC_ONLY)
-ACCOUNT_ADAPTER = "workspaces.people.adapters.AccountAdapter"
+ACCOUNT_ADAPTER = "workspaces.people.account_adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"  # invitations and OpenID Connect verify addresses
@@ -179,15 +179,15 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if BEHIND_TLS else "http"
-MFA_ADAPTER = "workspaces.people.adapters.SecondFactorAdapter"
+MFA_ADAPTER = "workspaces.people.second_factors.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1
 MFA_FORMS = {
-    "authenticate": "workspaces.people.factor_forms.SignInCodeForm",
-    "reauthenticate": "workspaces.people.factor_forms.ConfirmCodeForm",
-    "add_webauthn": "workspaces.people.factor_forms.AddPasskeyForm",
-    "authenticate_webauthn": "workspaces.people.factor_forms.SignInPasskeyForm",
-    "reauthenticate_webauthn": "workspaces.people.factor_forms.ConfirmPasskeyForm",
+    "authenticate": "workspaces.people.second_factors.forms.SignInCodeForm",
+    "reauthenticate": "workspaces.people.second_factors.forms.ConfirmCodeForm",
+    "add_webauthn": "workspaces.people.second_factors.forms.AddPasskeyForm",
+    "authenticate_webauthn": "workspaces.people.second_factors.forms.SignInPasskeyForm",
+    "reauthenticate_webauthn": "workspaces.people.second_factors.forms.ConfirmPasskeyForm",
 }
 SOCIALACCOUNT_ADAPTER = "workspaces.people.single_sign_on.provider_adapter.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True

@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from workspaces.people.account_page import account
 from workspaces.people.invitations import views as invitations
-from workspaces.people.second_factor_pages import second_factors, with_readable_codes
+from workspaces.people.second_factors.pages import second_factors, with_readable_codes
 from workspaces.people.sign_in import views as sign_in
 from workspaces.people.single_sign_on import views as single_sign_on
 from workspaces.people.single_sign_on.provider_adapter import OIDC_PROVIDER_ID

@@ -7,7 +7,7 @@ import threading
 from django.core import mail
 from django.core.mail import EmailMessage
 
-from workspaces.people.adapters import MAIL_THREAD
+from workspaces.people.account_adapter import MAIL_THREAD
 
 
 def read_mails() -> list[EmailMessage]:

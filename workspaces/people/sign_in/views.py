@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 
 from wire.http.problems import Problem
+from workspaces.people.account_adapter import AccountAdapter
 from workspaces.people.account_audit import record_account_action
-from workspaces.people.adapters import AccountAdapter
 from workspaces.people.attempt_counts import count_dead_link
 from workspaces.people.next_address import find_next_address
 from workspaces.people.sign_in.links import find_link_user, use_link

@@ -1,10 +1,8 @@
-"""The hub's answers to allauth about accounts and second factors: what is recorded, and how secrets are stored."""
+"""The hub's answers to allauth about accounts: who signs up, what is recorded, and how mail is sent."""
 
 from __future__ import annotations
 
-import base64
 import logging
-import secrets
 import threading
 from smtplib import SMTPException
 from typing import Any
@@ -12,8 +10,6 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.core import context as allauth_context
-from allauth.mfa.adapter import DefaultMFAAdapter
-from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import EmailMessage
@@ -22,7 +18,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from wire.at_rest.encryption import decrypt, encrypt
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import ACCOUNT_ACTIONS, find_account, record_account_action, record_failed_sign_in
 from workspaces.people.attempt_limits import ACCOUNT_MINUTES
@@ -109,31 +104,3 @@ def _send_mail(message: EmailMessage) -> None:
         message.send()
     except (OSError, SMTPException) as error:
         log.error("mail could not be sent: %s", type(error).__name__)
-
-
-class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Seeds of authenticator apps and recovery codes are encrypted at rest."""
-
-    error_messages = {
-        **DefaultMFAAdapter.error_messages,
-        "incorrect_code": "Wrong code. Codes change every 30 seconds.",
-    }
-
-    def get_totp_issuer(self) -> str:
-        return "Affidavit"
-
-    def _get_site_name(self) -> str:
-        return "Affidavit"
-
-    def generate_authenticator_name(self, user: User, type: str) -> str:
-        return "Passkey"
-
-    def encrypt(self, text: str) -> str:
-        return encrypt(text.encode()).decode()
-
-    def decrypt(self, encrypted_text: str) -> str:
-        """Return the text; a random one, which no code fits, if no key of the settings decrypts it."""
-        try:
-            return decrypt(encrypted_text.encode()).decode()
-        except InvalidToken:  # SECRET_KEY was lost: the person must be able to remove the second factor
-            return base64.b32encode(secrets.token_bytes(20)).decode()

@@ -10,7 +10,7 @@ from allauth.mfa.models import Authenticator
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
-from workspaces.people.factor_forms import has_unreadable_factor
+from workspaces.people.second_factors.forms import has_unreadable_factor
 from workspaces.people.ways_in import View, describe_ways_in
 
 
