@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, run_provider
-from workspaces.people.invitations.invite import create_invited_user
+from workspaces.people.invitations.accept import create_invited_user
 
 
 @pytest.fixture(autouse=True)

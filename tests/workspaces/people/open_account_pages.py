@@ -17,7 +17,8 @@ from tests.workspaces.people.mails import read_mails
 from tests.workspaces.people.passkey import Passkey
 from workspaces.create import NewWorkspace
 from workspaces.models import Invitation, Membership, Workspace
-from workspaces.people.invitations.invite import create_invited_user, invite
+from workspaces.people.invitations.accept import create_invited_user
+from workspaces.people.invitations.invite import invite
 from workspaces.people.single_sign_on.provider_adapter import OIDC_PROVIDER_ID
 
 PASSWORD = "a long enough secret"

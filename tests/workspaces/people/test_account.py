@@ -19,7 +19,7 @@ from django.utils import timezone
 from tests.workspaces.people.authenticator_app import read_code
 from tests.workspaces.people.mails import read_mails
 from workspaces.models import AuditEntry, Membership
-from workspaces.people.invitations.invite import create_invited_user
+from workspaces.people.invitations.accept import create_invited_user
 from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.workspaces.people.mails import read_mails
-from workspaces.people.invitations.invite import create_invited_user
+from workspaces.people.invitations.accept import create_invited_user
 
 pytestmark = pytest.mark.django_db
 

@@ -14,15 +14,8 @@ from django.utils import timezone
 
 from workspaces.models import AuditEntry, Invitation, Membership
 from workspaces.people.errors import MembershipFault
-from workspaces.people.invitations.invite import (
-    VALID_FOR,
-    WrongAddress,
-    accept_invitation,
-    create_invited_user,
-    find_invitation,
-    invite,
-    revoke_invitation,
-)
+from workspaces.people.invitations.accept import WrongAddress, accept_invitation, create_invited_user
+from workspaces.people.invitations.invite import VALID_FOR, find_invitation, invite, revoke_invitation
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FORM = {"username": "ada", "password": "a long enough secret"}

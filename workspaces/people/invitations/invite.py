@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from datetime import datetime, timedelta
 from smtplib import SMTPException
 
@@ -18,15 +17,12 @@ from django.template.loader import render_to_string
 
 from workspaces.audit.record import record_audit
 from workspaces.link_tokens import hash_token, make_token
-from workspaces.models import Invitation, Membership, Workspace
+from workspaces.models import Invitation, Workspace
 from workspaces.people.errors import MembershipFault
+from workspaces.people.verified_addresses import list_users_of
 
 VALID_FOR = timedelta(days=7)
 log = logging.getLogger("affidavit.people")
-
-
-class WrongAddress(MembershipFault):
-    """Somebody else was invited."""
 
 
 @transaction.atomic
@@ -39,7 +35,7 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
     email = email.strip().lower()
     # Without this lock, two requests at once would both find no earlier invitation, and both links would work.
     workspace.lock()
-    if workspace.memberships.filter(user__in=_list_users(email)).exists():
+    if workspace.memberships.filter(user__in=list_users_of(email)).exists():
         raise MembershipFault(f"{email} is a member already. Change the role instead.")
     workspace.invitations.filter(email=email, accepted_at=None).delete()
     token = make_token()
@@ -88,95 +84,18 @@ def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
     """
     is_vouched_for = SocialAccount.objects.filter(user=user).exists()
     addresses = EmailAddress.objects.filter(user=user, verified=True).values("email")
-    return _list_open(now).filter(email__in=addresses) if is_vouched_for else Invitation.objects.none()
+    return list_open_of_all_workspaces(now).filter(email__in=addresses) if is_vouched_for else Invitation.objects.none()
 
 
 def has_open_invitation(email: str, *, now: datetime) -> bool:
-    return _list_open(now).filter(email=email.lower()).exists()
+    return list_open_of_all_workspaces(now).filter(email=email.lower()).exists()
 
 
 def find_invitation(token: str, *, now: datetime) -> Invitation | None:
     """Return the invitation of a link that still works."""
-    return _list_open(now).filter(digest=hash_token(token)).first()
+    return list_open_of_all_workspaces(now).filter(digest=hash_token(token)).first()
 
 
-def has_account(invitation: Invitation) -> bool:
-    return _list_users(invitation.email).exists()
-
-
-def is_invited(user: User, invitation: Invitation) -> bool:
-    """Return whether this user may accept the invitation: it is to their address, or they have no address yet.
-
-    The invitation's address must not be the verified address of another user. A user who has no address gets that of
-    the invitation, and whoever reads its mail can set a new password: so an operator must have made the invitation.
-    """
-    if _list_users(invitation.email).exclude(pk=user.pk).exists():
-        return False
-    addresses = {address.lower() for address in EmailAddress.objects.filter(user=user).values_list("email", flat=True)}
-    addresses |= {user.email.lower()} - {""}
-    return invitation.email in addresses or (not addresses and _is_operator(invitation.invited_by))
-
-
-@transaction.atomic
-def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> Membership:
-    """Make the user a member; an existing member keeps their role. Raises WrongAddress, MembershipFault."""
-    open_invitation = _list_open(now).select_for_update(of=("self",)).filter(pk=invitation.pk).first()
-    if open_invitation is None:
-        raise MembershipFault("This invitation no longer works. Ask for a new one.")
-    if not is_invited(user, open_invitation):
-        raise WrongAddress(f"The invitation is for {invitation.email}. Sign in as that person.")
-    verify_address(user, open_invitation.email)
-    membership, is_new = Membership.objects.get_or_create(
-        workspace_id=open_invitation.workspace_id, user=user, defaults={"role": open_invitation.role, "created_at": now}
-    )
-    open_invitation.accepted_at = now
-    open_invitation.save(update_fields=["accepted_at"])
-    if is_new:
-        facts = {"member": user.get_username(), "role": membership.role, "invited by": open_invitation.invited_by}
-        record_audit(membership.workspace_id, "member joined", facts, actor=user.get_username(), now=now)
-    return membership
-
-
-@transaction.atomic
-def create_invited_user(email: str, *, now: datetime, username: str = "", password: str | None = None) -> User:
-    """Make an account with this address, which is verified. It has no password if the provider signs people in."""
-    user = User.objects.create_user(username or _choose_username(email), email.lower(), password, date_joined=now)
-    verify_address(user, email.lower())
-    return user
-
-
-def verify_address(user: User, email: str) -> None:
-    is_first = not EmailAddress.objects.filter(user=user, primary=True).exists()
-    EmailAddress.objects.update_or_create(
-        user=user, email=email, defaults={"verified": True}, create_defaults={"verified": True, "primary": is_first}
-    )
-    if not user.email:
-        user.email = email
-        user.save(update_fields=["email"])
-
-
-def add_vouched_address(user: User, email: str) -> None:
-    """Add an address for which an OpenID Connect provider vouches, unless another account has it."""
-    if not _list_users(email.lower()).exists():
-        verify_address(user, email.lower())
-
-
-def _choose_username(email: str) -> str:
-    """Return the address; if it is too long or is a user name already, its beginning with a random end."""
-    if len(email) <= 150 and not User.objects.filter(username__iexact=email).exists():
-        return email.lower()
-    return f"{email[:100].lower()}-{secrets.token_hex(4)}"
-
-
-def _list_users(email: str) -> QuerySet[User]:
-    user_ids = EmailAddress.objects.filter(email=email, verified=True).values("user")
-    return User.objects.filter(pk__in=user_ids)
-
-
-def _is_operator(username: str) -> bool:
-    return User.objects.filter(username=username, is_superuser=True, is_active=True).exists()
-
-
-def _list_open(now: datetime) -> QuerySet[Invitation]:
+def list_open_of_all_workspaces(now: datetime) -> QuerySet[Invitation]:
     invitations = Invitation.objects.filter(accepted_at=None, expires_at__gt=now, workspace__removed_at=None)
     return invitations.select_related("workspace")

@@ -19,8 +19,10 @@ from requests import RequestException, Session
 
 from workspaces.people.account_audit import record_account_action
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused
-from workspaces.people.invitations.invite import add_vouched_address, create_invited_user, has_open_invitation
+from workspaces.people.invitations.accept import create_invited_user
+from workspaces.people.invitations.invite import has_open_invitation
 from workspaces.people.single_sign_on.provider_requests import open_session
+from workspaces.people.verified_addresses import add_vouched_address
 
 OIDC_PROVIDER_ID = "oidc"
 log = logging.getLogger("affidavit.people")

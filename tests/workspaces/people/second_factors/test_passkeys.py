@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests.workspaces.people.passkey import Passkey
 from workspaces.models import AuditEntry
-from workspaces.people.invitations.invite import create_invited_user
+from workspaces.people.invitations.accept import create_invited_user
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long enough secret"

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
 from workspaces.models import Membership
-from workspaces.people.invitations.invite import create_invited_user, invite
+from workspaces.people.invitations.accept import create_invited_user
+from workspaces.people.invitations.invite import invite
 
 pytestmark = pytest.mark.django_db
 HALF_A_PAIR = "\ud800"
