@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.utils.text import slugify
 
 from workspaces.audit.record import record_audit
-from workspaces.environments.add import MAX_ENVIRONMENTS, InvalidWorkspace, build_environment
+from workspaces.environments.add import MAX_ENVIRONMENTS, build_environment
+from workspaces.errors import InvalidWorkspace
 from workspaces.keys.create import build_key
 from workspaces.models import ApiKey, Environment, Workspace
 from workspaces.secrets.create import create_signing_secret

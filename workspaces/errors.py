@@ -1,4 +1,4 @@
-"""Errors of the environments that a request names and of the scopes of its key (contract §1)."""
+"""The errors of workspaces and environments, and of the scopes of a key (contract §1)."""
 
 from __future__ import annotations
 
@@ -36,3 +36,7 @@ class ScopeMissing(DomainError):
     """The key lacks the scope of an endpoint, or may not use the environment that a request names (contract §1)."""
 
     code = "scope-missing"
+
+
+class InvalidWorkspace(ValueError):
+    """A workspace or environment that cannot be created so; the message says why."""

@@ -11,7 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from workspaces.access import list_workspaces
 from workspaces.create import create_workspace
-from workspaces.environments.add import InvalidWorkspace
+from workspaces.errors import InvalidWorkspace
 from workspaces.forms.new_workspace import WorkspaceForm
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.invitations.invite import list_invitations_of

@@ -9,13 +9,10 @@ from django.utils.text import slugify
 
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
+from workspaces.errors import InvalidWorkspace
 from workspaces.models import Environment, Workspace
 
 MAX_ENVIRONMENTS = 50
-
-
-class InvalidWorkspace(ValueError):
-    """A workspace or environment that cannot be created so; the message says why."""
 
 
 def build_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from hub.local.database.prepare import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from workspaces.create import NewWorkspace, create_workspace
-from workspaces.environments.add import InvalidWorkspace
+from workspaces.errors import InvalidWorkspace
 
 
 class Command(BaseCommand):
