@@ -6,19 +6,24 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from alerts.addresses.webhook_address import MAX_LENGTH
 from alerts.evaluation.preview import PREVIEW_LENGTH
+from alerts.models import MAX_NAME as MAX_TARGET_NAME
 from alerts.rules import silences, spikes
 from alerts.setup.rotate_webhook_secret import PREVIOUS_SIGNS_FOR
 from alerts.setup.target_address import MAX_RECIPIENTS
 from hub.overview.alarming_rate import ALARMING_FACTOR
 from hub.programs.beat_schedule import PRUNED_AT
+from hub.search.views import MAX_TEXT as MAX_SEARCH
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
 from wire.redelivery.idempotency import ANSWER_LIFETIME
 from wire.time.period import DEFAULT_PRESET, PRESETS
-from workspaces.models import PREFIX_LENGTH
+from wire.time.timestamps import EARLIEST
+from workspaces.models import PREFIX_LENGTH, Annotation, ApiKey, Environment, Workspace
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
+from workspaces.people.invitations.forms import MAX_EMAIL
 from workspaces.people.sign_in import links as sign_in_links
 from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR
 from workspaces.secrets.uses import RECENT
@@ -67,6 +72,26 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
         ),
         (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/facts.html",)),
+        *(
+            (f'maxlength="{longest}"', templates)
+            for longest, templates in (
+                (MAX_EMAIL, ("workspaces/members.html",)),
+                (Workspace.MAX_NAME, ("workspaces/new.html",)),
+                (ApiKey.MAX_NAME, (f"{WORKSPACES}/key_form.html",)),
+                (Environment.MAX_NAME, ("workspaces/environments.html",)),
+                (Environment.MAX_LABEL, ("workspaces/environments.html", f"{WORKSPACES}/change_environment.html")),
+                (Environment.MAX_AUDIENCE, (f"{WORKSPACES}/change_environment.html",)),
+                (Annotation.MAX_URL, ("workspaces/annotations.html", f"{WORKSPACES}/change_annotation.html")),
+                (MAX_TARGET_NAME, (f"{ALERTS}/targets.html", f"{ALERTS}/change_target.html")),
+                (MAX_LENGTH, (f"{ALERTS}/targets.html", f"{ALERTS}/change_target.html")),
+                (MAX_SEARCH, ("hub/_partials/search_form.html",)),
+            )
+        ),
+        (
+            f'min="{EARLIEST:%Y-%m-%dT%H:%M}"',
+            ("workspaces/annotations.html", f"{WORKSPACES}/change_annotation.html"),
+        ),
+        (f'min="{EARLIEST:%Y-%m-%d}"', ("_partials/period.html",)),
         (f"kept for {ANSWER_LIFETIME // HOUR} hours", ("hub/_partials/confirm_deletion.html",)),
         (
             f"the last {PRESETS[DEFAULT_PRESET][1].days} days",
