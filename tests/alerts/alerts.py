@@ -1,4 +1,4 @@
-"""Create alerts and targets with the functions that the pages use, and deliver what is due."""
+"""Create alerts and targets with the functions that the pages use, queue tests, and deliver what is due."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 from django.utils import timezone
 
 from alerts.delivery.deliver import claim_target, deliver
-from alerts.models import Alert, Target
+from alerts.models import Alert, Delivery, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, create_alert
+from alerts.setup.send_test_message import send_test
 from alerts.setup.targets import create_target
+from tests.alerts.receiver import Receiver
 from tests.catalog.reports import environment_of
 from workspaces.create import NewWorkspace
 
@@ -47,3 +49,16 @@ def deliver_due(*, now: datetime) -> int:
         deliver(claim, now=now)
         attempts += 1
     return attempts
+
+
+def queue_tests(created: NewWorkspace, target: Target, count: int = 1, *, now: datetime) -> list[Delivery]:
+    """Queue tests of a target, and return all of its deliveries in their order."""
+    production = environment_of(created)
+    for number in range(count):
+        send_test(target, production, url="", actor="ada", now=now + timedelta(microseconds=number))
+    return list(Delivery.objects.filter(target=target).order_by("queued_at"))
+
+
+def read_ids(receiver: Receiver) -> list[str]:
+    """Return the ids of the messages that were received."""
+    return [headers["webhook-id"] for headers, _ in receiver.requests]
