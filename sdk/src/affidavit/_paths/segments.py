@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from affidavit._shapes.data_like import detect_form
+from affidavit._data_forms import detect_form
 
 _NAME = re.compile(r";[^;=()]*=")
 _OPENING = re.compile(rf"\(|{_NAME.pattern}")

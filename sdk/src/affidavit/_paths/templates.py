@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from affidavit._shapes.data_like import is_data
+from affidavit._data_forms import is_data
 
 from .segments import detect_segment_form, replace_values, strip_values
 from .versions import is_scaffold, is_version, is_written_as_version

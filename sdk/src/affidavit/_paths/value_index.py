@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from sys import intern
 
+from affidavit._data_forms import detect_form, is_data
 from affidavit._json import Absent, Json
-from affidavit._shapes.data_like import detect_form, is_data
 
 from .words import Reading, read_name
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from affidavit._data_forms import is_data
 from affidavit._json import Json
-
-from .data_like import is_data
 
 KINDS = (
     "string", "number", "integer", "boolean", "array", "object", "limit", "divergent", "empty", "null",

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from .data_like import detect_form
+from affidavit._data_forms import detect_form
 
 ANY = "*/*"
 MAX_MEDIA_TYPES = 12  # of one part of an operation; if there are more, all of them are counted as ANY

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
+from affidavit._data_forms import MAX_REMEMBERED, is_data
 from affidavit._json import Json
 
-from .data_like import MAX_REMEMBERED, is_data
 from .evidence import MAX_DEPTH
 from .name_patterns import NameIndex, Wildcard, normalize_name
 

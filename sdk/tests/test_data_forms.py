@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._shapes.data_like import detect_form, is_data
+from affidavit._data_forms import detect_form, is_data
 
 DATA = {
     "number": ["17", "-1.5", "99.9", "2024", "+49 170 1234567", "1.2.3"],
