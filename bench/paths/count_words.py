@@ -17,7 +17,7 @@ from textwrap import fill
 from typing import Any
 
 import affidavit._paths.vocabulary as vocabulary
-from affidavit._paths.segments import detect_segment_form, strip_ending
+from affidavit._paths.segment_form import detect_segment_form, strip_ending
 from affidavit._paths.versions import is_scaffold
 from affidavit._paths.words import singularize, split_words
 from bench.paths.described_apis import list_documents, read_document

@@ -68,7 +68,6 @@ _IPV6 = re.compile(
 )
 _CARD = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?")
-_PREFIXED = re.compile(r"[A-Za-z]{1,32}(?:[-_.:][0-9]{3,7}|[0-9]{6,7})")
 
 # Dotted names are common (`http.status_code`, `service.name`): only endings that such names rarely have show a host.
 _HOST_ENDINGS = frozenset({"com", "net", "org", "edu", "gov", "local", "internal", "localdomain", "arpa"})
@@ -80,22 +79,17 @@ _ordinary: set[str] = set()
 def detect_form(text: str) -> str | None:
     """Return the kind of value that `text` is or holds, None if no form is recognized.
 
-    The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url,
-    and prefixed-number (`order-1700`), which is data in a path and an ordinary name elsewhere.
+    The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url.
     """
     if len(text) > MAX_NAME_LENGTH:
         return "text"
-    text = _spell_plainly(text)
+    text = spell_plainly(text)
     if not _HAS_SIGN.search(text):
         return None
-    return (
-        _detect_whole_form(text)
-        or _detect_inner_form(text)
-        or ("prefixed-number" if _PREFIXED.fullmatch(text) else None)
-    )
+    return _detect_whole_form(text) or _detect_inner_form(text)
 
 
-def _spell_plainly(text: str) -> str:
+def spell_plainly(text: str) -> str:
     """Return the text without percent-encoding, and with the usual digits and characters for those of other scripts.
 
     All dashes are hyphens, as in a telephone number that was copied from a page.
@@ -118,7 +112,7 @@ def is_data(name: str) -> bool:
     """Return whether a map key or a query name is a value, so that it must not be kept as a name."""
     if name in _ordinary:
         return False
-    if detect_form(name) not in (None, "prefixed-number"):
+    if detect_form(name) is not None:
         return True
     if len(_ordinary) < MAX_REMEMBERED:
         _ordinary.add(name)

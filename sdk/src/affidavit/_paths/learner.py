@@ -13,7 +13,8 @@ from urllib.parse import unquote
 from affidavit._json import ABSENT, Absent, Json
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
-from .segments import detect_segment_form, replace_values, strip_values
+from .segment_form import detect_segment_form
+from .segment_values import replace_values, strip_values
 from .signs.traffic import TrafficFacts
 from .templates import Template, place_parameters
 from .tree import NO_READING, PathNode, count_paths, split_segments

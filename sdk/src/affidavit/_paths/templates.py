@@ -12,7 +12,8 @@ from urllib.parse import unquote
 
 from affidavit._data_forms import is_data
 
-from .segments import detect_segment_form, replace_values, strip_values
+from .segment_form import detect_segment_form
+from .segment_values import replace_values, strip_values
 from .versions import is_scaffold, is_version, is_written_as_version
 from .words import singularize
 

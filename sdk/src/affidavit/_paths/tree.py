@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from .segments import detect_segment_form
+from .segment_form import detect_segment_form
 from .value_index import bound_shape
 from .versions import is_scaffold, is_version
 from .words import Reading

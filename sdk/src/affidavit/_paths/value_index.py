@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from sys import intern
 
-from affidavit._data_forms import detect_form, is_data
+from affidavit._data_forms import is_data
 from affidavit._json import Absent, Json
 
+from .segment_form import detect_text_form
 from .words import Reading, read_name
 
 MAX_TEXT = 80  # characters; longer texts do not occur in paths
@@ -101,7 +102,7 @@ def _read_value(
 
 def _add_text(into: ExchangeFacts, value_hash: int, text: str, name: str) -> None:
     earlier = into.scalars.get(value_hash)
-    if earlier is None and detect_form(text) is not None:
+    if earlier is None and detect_text_form(text) is not None:
         return  # a segment that is data by its form needs no other sign
     into.scalars[value_hash] = read_name(name) if earlier is None else earlier | read_name(name)
     into.holders.setdefault(value_hash, set()).add(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .segments import detect_segment_form
+from .segment_form import detect_segment_form
 
 _SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*|(?:_[0-9]{1,3}){1,2})?|api|", re.IGNORECASE)
 _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from .common_words import FEW, MANY, SEVERAL
-from .segments import strip_ending
+from .segment_form import strip_ending
 from .words import singularize, split_words
 
 MAX_PHRASES = 200_000

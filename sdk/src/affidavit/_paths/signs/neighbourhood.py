@@ -13,7 +13,7 @@ from affidavit._paths.response_similarity import (
     collect_shapes,
     measure_similarity,
 )
-from affidavit._paths.segments import strip_values
+from affidavit._paths.segment_values import strip_values
 
 from .siblings import Siblings
 from .text import list_text_signs

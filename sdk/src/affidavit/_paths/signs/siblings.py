@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
 from affidavit._paths.response_similarity import Shapes, collect_shapes
-from affidavit._paths.segments import detect_segment_form, strip_values
+from affidavit._paths.segment_form import detect_segment_form
+from affidavit._paths.segment_values import strip_values
 from affidavit._paths.tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
 from affidavit._paths.versions import MAX_VERSIONS, is_marked_version, is_scaffold, is_version, may_be_version
 from affidavit._paths.vocabulary import STRANGE_ORIGINS, UNKNOWN_ORIGINS, begins_with_action, find_origin, is_action

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from affidavit._paths.segments import strip_ending
+from affidavit._paths.segment_form import strip_ending
 from affidavit._paths.vocabulary import is_qualified_name
 
 LONG_TEXT = 20  # characters

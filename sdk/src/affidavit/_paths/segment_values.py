@@ -10,18 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from affidavit._data_forms import detect_form
-
 _NAME = re.compile(r";[^;=()]*=")
 _OPENING = re.compile(rf"\(|{_NAME.pattern}")
-_ENDING = re.compile(
-    r"(?<=.)\.(?:json|xml|csv|html?|txt|pdf|zip|js|ya?ml|atom|rss|mime|php|aspx?|as[hm]x|svc|jspx?|f?cgi)\Z",
-    re.IGNORECASE,
-)
 _ENCODED = re.compile(r"%(?:27|28|29|3[BDbd])")
 
 
-class _Inside(NamedTuple):
+class Inside(NamedTuple):
     """A value inside a segment, and the text behind it, up to the next value.
 
     opening: `(`, or `;name=`.
@@ -47,11 +41,11 @@ def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
     if not ("(" in segment or ";" in segment or "%" in segment):
         return segment
     plain = _ENCODED.sub(lambda match: unquote(match[0]), segment)
-    head, parts = _split_segment(plain)
+    head, parts = split_segment(plain)
     if not any(part.value for part in parts):
         return segment
 
-    def replace_part(part: _Inside) -> str:
+    def replace_part(part: Inside) -> str:
         name, value, quote = part.name or head, part.value, ""
         if part.opening == "(" and len(value) > 1 and value[0] == value[-1] == "'":
             quote, value = "'", value.strip("'")
@@ -63,35 +57,16 @@ def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
 
 def strip_values(segment: str) -> str:
     """Return the part of a decoded segment before the first value inside it: `Customers('anna')` -> `Customers`."""
-    return _split_segment(segment)[0] or segment
+    return split_segment(segment)[0] or segment
 
 
-def detect_segment_form(segment: str) -> str | None:
-    """Return the kind of value that a decoded segment is by its form; None for a word.
-
-    The values inside it and its file ending are left out: `17.json` is a number. The whole segment is data if the name
-    of a value is data, or if more than a file ending follows a value.
-    """
-    head, parts = _split_segment(segment)
-    text = head or segment
-    if head and any(part.rest and strip_ending(head + part.rest) != head for part in parts):
-        return "text"
-    texts = [text, strip_ending(text), *(part.name for part in parts)]
-    return next((form for form in map(detect_form, texts) if form), None)
-
-
-def strip_ending(text: str) -> str:
-    """Remove a file ending: `17.json` -> `17`."""
-    return _ENDING.sub("", text)
-
-
-def _split_segment(segment: str) -> tuple[str, list[_Inside]]:
+def split_segment(segment: str) -> tuple[str, list[Inside]]:
     """Return the text before the first value inside a plain segment, and the values. It takes linear time."""
     opening = _OPENING.search(segment)
     return (segment, []) if opening is None else (segment[: opening.start()], list(_list_values(segment, opening)))
 
 
-def _list_values(segment: str, opening: re.Match[str] | None) -> Iterator[_Inside]:
+def _list_values(segment: str, opening: re.Match[str] | None) -> Iterator[Inside]:
     """Yield the values, from the first one on.
 
     A value may hold brackets and `;`. So brackets end with the last `)`, and a value with a name before the next name.
@@ -102,7 +77,7 @@ def _list_values(segment: str, opening: re.Match[str] | None) -> Iterator[_Insid
         following = _NAME.search(segment, max(start, closing))
         limit = following.start() if following else len(segment)
         if closing < 0:
-            yield _Inside(opening[0], segment[start:limit], "", "")
+            yield Inside(opening[0], segment[start:limit], "", "")
         else:
-            yield _Inside(opening[0], segment[start:closing], ")", segment[closing + 1 : limit])
+            yield Inside(opening[0], segment[start:closing], ")", segment[closing + 1 : limit])
         opening = following
