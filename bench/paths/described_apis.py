@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from affidavit._json import ABSENT
-from affidavit._paths.words import split_words
+from affidavit._shapes.name_words import split_words
 from bench._support.recordings import PathExchange, PathRecording, make_recording
 
 MAX_DOCUMENT_BYTES = 3_000_000

@@ -4,7 +4,7 @@ import pytest
 from support.lessons import learn
 
 from affidavit._json import ABSENT
-from affidavit._paths.vocabulary import FEW_APIS, find_origin
+from affidavit._paths.words.words_of_other_apis import FEW_APIS, find_origin
 
 
 def learn_files(*words):

@@ -9,7 +9,8 @@ from support.lessons import learn, template
 
 from affidavit._json import ABSENT
 from affidavit._paths.signs.text import list_text_signs
-from affidavit._paths.vocabulary import Style, is_qualified_name
+from affidavit._paths.words.qualified_names import is_qualified_name
+from affidavit._paths.words.writing_style import Style
 
 SIGN = "reads like a qualified name"
 WORD = st.from_regex(r"[A-Z]{1,3}[a-z][A-Za-z0-9]{0,8}", fullmatch=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.lessons import learn, template
 
-from affidavit._paths.words import LEAST_IN_SENTENCE, is_sentence
+from affidavit._paths.words.sentences import LEAST_IN_SENTENCE, is_sentence
 
 TITLE = "just_a_normal_girl_going_for_her_10th_class_exam"
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=7)

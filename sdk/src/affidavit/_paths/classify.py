@@ -19,7 +19,7 @@ from .signs.siblings import Prefix, Siblings
 from .signs.traffic import TrafficFacts
 from .signs.weights import WEIGHTS
 from .tree import PathNode, count_paths
-from .words import is_sentence
+from .words.sentences import is_sentence
 
 LITERAL_BELOW = 0.1
 """A segment is a literal below this probability: data as a literal is as bad as ten segments that stay undecided."""

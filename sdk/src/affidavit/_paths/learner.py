@@ -11,17 +11,20 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
 from affidavit._json import ABSENT, Absent, Json
+from affidavit._shapes.name_words import split_words
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
 from .segment_form import detect_segment_form
 from .segment_values import replace_values, strip_values
 from .signs.traffic import TrafficFacts
 from .templates import Template, place_parameters
-from .tree import NO_READING, PathNode, count_paths, split_segments
+from .tree import PathNode, count_paths, split_segments
 from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .versions import is_scaffold, is_version, may_be_version
-from .vocabulary import Style, Vocabulary
-from .words import Reading, singularize, split_words
+from .words.property_names import NO_READING, Reading
+from .words.singulars import singularize
+from .words.vocabulary import Vocabulary
+from .words.writing_style import Style
 
 MAX_HASHES = 300_000  # hashes of different values
 MAX_TREE_NODES = 100_000  # nodes; a tree of this size learns no more

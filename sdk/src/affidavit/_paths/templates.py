@@ -15,7 +15,7 @@ from affidavit._data_forms import is_data
 from .segment_form import detect_segment_form
 from .segment_values import replace_values, strip_values
 from .versions import is_scaffold, is_version, is_written_as_version
-from .words import singularize
+from .words.singulars import singularize
 
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")

@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from .segment_form import detect_segment_form
 from .value_index import bound_shape
 from .versions import is_scaffold, is_version
-from .words import Reading
+from .words.property_names import NO_READING, Reading
 
 MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data
 MAX_DATA = 8  # different data segments after one node that are counted; more count as this many
 MAX_PARENTS = 4  # how many different data segments before a word are counted
-
-NO_READING = Reading(0)
 
 
 class PathNode:
@@ -184,10 +182,3 @@ def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
         for segment, following in node.words.items():
             branches.setdefault(segment, []).append(following)
     return branches
-
-
-def join_readings(readings: Iterable[Reading]) -> Reading:
-    union = NO_READING
-    for reading in readings:
-        union |= reading
-    return union

@@ -15,7 +15,7 @@ from affidavit._data_forms import is_data
 from affidavit._json import Absent, Json
 
 from .segment_form import detect_text_form
-from .words import Reading, read_name
+from .words.property_names import Reading, read_name
 
 MAX_TEXT = 80  # characters; longer texts do not occur in paths
 MAX_LEVEL = 6  # deeper properties are not part of a shape

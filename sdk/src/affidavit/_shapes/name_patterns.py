@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
+from .name_words import split_words
 
 
 def normalize_name(name: str) -> str:
     """Return a name as lower-case words: `cardNumber`, `card_number` and `Card-Number` are all `card number`."""
-    return " ".join(_WORDS.findall(name)).lower()
+    return " ".join(split_words(name))
 
 
 class NameIndex:

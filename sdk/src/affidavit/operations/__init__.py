@@ -1,8 +1,9 @@
 """Build a catalog of operations: used by the hub and by `affidavit har --dry-run`, not by reporters."""
 
 from affidavit._paths.versions import is_scaffold
-from affidavit._paths.words import singularize, split_words
+from affidavit._paths.words.singulars import singularize
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
+from affidavit._shapes.name_words import split_words
 
 from ._daily_sums import SECONDS_PER_DAY, DailySums
 from ._documents import (

@@ -12,10 +12,13 @@ from functools import cached_property
 from affidavit._paths.response_similarity import Shapes, collect_shapes
 from affidavit._paths.segment_form import detect_segment_form
 from affidavit._paths.segment_values import strip_values
-from affidavit._paths.tree import NO_READING, PathNode, count_paths, group_branches, is_leading, join_readings
+from affidavit._paths.tree import PathNode, count_paths, group_branches, is_leading
 from affidavit._paths.versions import MAX_VERSIONS, is_marked_version, is_scaffold, is_version, may_be_version
-from affidavit._paths.vocabulary import STRANGE_ORIGINS, UNKNOWN_ORIGINS, begins_with_action, find_origin, is_action
-from affidavit._paths.words import Reading, singularize, split_words
+from affidavit._paths.words.actions import begins_with_action, is_action
+from affidavit._paths.words.property_names import NO_READING, Reading, join_readings
+from affidavit._paths.words.singulars import singularize
+from affidavit._paths.words.words_of_other_apis import STRANGE_ORIGINS, UNKNOWN_ORIGINS, find_origin
+from affidavit._shapes.name_words import split_words
 
 from .names import NEVER_SEEN, PLACED_SIGNS
 from .text import list_text_signs

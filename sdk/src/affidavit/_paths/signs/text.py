@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from affidavit._paths.segment_form import strip_ending
-from affidavit._paths.vocabulary import is_qualified_name
+from affidavit._paths.words.qualified_names import is_qualified_name
 
 LONG_TEXT = 20  # characters
 SHORT_TEXT = 2  # characters

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from affidavit._paths.vocabulary import Style, Vocabulary
-from affidavit._paths.words import Reading
+from affidavit._paths.words.property_names import Reading
+from affidavit._paths.words.vocabulary import Vocabulary
+from affidavit._paths.words.writing_style import Style
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.lessons import learn
 
-from affidavit._paths.words import Reading, read_name
+from affidavit._paths.words.property_names import Reading, read_name
 
 WORD = st.from_regex("[a-z]{1,12}", fullmatch=True)
 JOINT = st.sampled_from(["", "_", "-", "."])
