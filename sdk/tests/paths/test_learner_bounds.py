@@ -13,8 +13,8 @@ from support.lessons import learn, template
 
 import affidavit._paths.learner as path_learner
 import affidavit._paths.tree as path_tree
+from affidavit._paths.exchange_facts import KeyedHash
 from affidavit._paths.learner import Learner
-from affidavit._paths.value_index import KeyedHash
 
 KEY = KeyedHash(b"k")
 

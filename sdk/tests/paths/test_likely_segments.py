@@ -18,7 +18,7 @@ from affidavit._paths.classify import (
     Verdict,
 )
 from affidavit._paths.learner import Learner
-from affidavit._paths.signs.names import OWN_IDENTITY, UNLIKE_DATA
+from affidavit._paths.signs.named_signs import OWN_IDENTITY, UNLIKE_DATA
 
 SEGMENTS = st.sampled_from(
     ["projects", "acme-corp", "otter", "v-jane0376", "0", "17", "api", "v2", "orders", "_rest", ""]

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from math import exp, nextafter
 from typing import NamedTuple
 
-from .signs.names import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES, UNLIKE_DATA
+from .signs.named_signs import FOREIGN_CAPITALS, KNOWN_WORDS, NEVER_SEEN, OWN_IDENTITY, OWN_VALUES, UNLIKE_DATA
 from .signs.neighbourhood import Neighbourhood, list_sibling_signs
 from .signs.siblings import Prefix, Siblings
 from .signs.traffic import TrafficFacts

@@ -14,12 +14,12 @@ from affidavit._json import ABSENT, Absent, Json
 from affidavit._shapes.name_words import split_words
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
+from .exchange_facts import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .segment_form import detect_segment_form
 from .segment_values import replace_values, strip_values
 from .signs.traffic import TrafficFacts
 from .templates import Template, place_parameters
 from .tree import PathNode, count_paths, split_segments
-from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .versions import is_scaffold, is_version, may_be_version
 from .words.property_names import NO_READING, Reading
 from .words.singulars import singularize

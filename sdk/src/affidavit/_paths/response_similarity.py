@@ -10,8 +10,8 @@ from functools import lru_cache
 from statistics import median_low
 from typing import NamedTuple
 
+from .exchange_facts import ROOTS
 from .tree import PathNode
-from .value_index import ROOTS
 from .versions import is_scaffold
 
 MAX_COMPARED_SEGMENTS = 3  # after the compared segment, not counting scaffold such as `api` or `v1`

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from .exchange_facts import bound_shape
 from .segment_form import detect_segment_form
-from .value_index import bound_shape
 from .versions import is_scaffold, is_version
 from .words.property_names import NO_READING, Reading
 

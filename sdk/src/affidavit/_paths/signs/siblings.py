@@ -20,7 +20,7 @@ from affidavit._paths.words.singulars import singularize
 from affidavit._paths.words.words_of_other_apis import STRANGE_ORIGINS, UNKNOWN_ORIGINS, find_origin
 from affidavit._shapes.name_words import split_words
 
-from .names import NEVER_SEEN, PLACED_SIGNS
+from .named_signs import NEVER_SEEN, PLACED_SIGNS
 from .text import list_text_signs
 from .traffic import TrafficFacts
 
