@@ -39,14 +39,6 @@ LITERALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("collection", "name"),
-    [("news", "newsId"), ("series", "seriesId"), ("movies", "movieId"), ("people", "personId")],
-)
-def test_a_parameter_is_named_by_the_singular_of_the_segment_before_it(collection, name):
-    assert template(f"/{collection}/17").path == f"/{collection}/{{{name}}}"
-
-
 @pytest.mark.parametrize(("path", "expected", "parameters"), PATHS)
 def test_data_in_a_path_becomes_a_parameter_with_a_name_and_a_type(path, expected, parameters):
     assert template(path) == Template(expected, parameters)
