@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._paths.routes import MAX_BYTES, build_route_template
+from affidavit._paths.routes import MAX_BYTES, build_route_template, parse_route_path
 
 
 @pytest.mark.parametrize(("rule", "path", "types"), [
@@ -28,6 +28,17 @@ def test_a_route_becomes_a_template_with_types(rule, path, types):
 @pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
 def test_a_route_that_the_hub_would_refuse_has_no_template(rule):
     assert build_route_template(rule) is None
+
+
+@pytest.mark.parametrize(("rule", "path"), [
+    ("/orders/<int:pk>", "/orders/{pk}"), ("orders/<pk>/", "orders/{pk}/"), ("/orders/{pk:int}", "/orders/{pk}"),
+    ("/files/{name:path}", "/files/{name}"), ("/<any(a,b):kind>", "/{kind}"), ("/plain.json", "/plain.json"),
+    (r"^old/(?P<pk>[0-9]+)/$", "old/{pk}/"), ("/a/<b", None), (r"^a/([0-9]+)$", None), (r"^a|b$", None),
+    (r"api/^b/(?P<x>[^/.]+)/c/(?P<y>(?:\(|[)(]|\d){2})\.json/?$", "api/b/{x}/c/{y}.json"), (r"^(?P<a>x)?$", None),
+    (r"^(?P<slug>[-\w]+)\.(?P<format>[a-z0-9]+)\Z", "{slug}.{format}"),
+])  # fmt: skip
+def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
+    assert parse_route_path(rule) == path
 
 
 def test_data_inside_a_route_becomes_a_parameter():

@@ -8,19 +8,11 @@ import time
 
 import pytest
 from any_machine import subprocess_environment
-from hypothesis import given
-from hypothesis import strategies as st
 from support.scripted_hub import ScriptedHub, answer, problem
 from support.signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
-from affidavit._paths.routes import (
-    MAX_OPERATION_LENGTH,
-    MAX_REPORTED_SEGMENTS,
-    make_sendable,
-    name_operation,
-    parse_route_path,
-)
+from affidavit._paths.reported_operations import make_sendable
 
 KEY = make_key("gak_")
 AT = 1_700_000_100.0  # the beginning of a quarter of an hour
@@ -333,30 +325,3 @@ def test_a_protection_reports_rejected_calls_by_their_route_and_never_by_their_p
         ("malformed", None),
     ]
     assert {item["result"] for item in hub.entries} <= REASONS.keys()
-
-
-@pytest.mark.parametrize(("rule", "path"), [
-    ("/orders/<int:pk>", "/orders/{pk}"), ("orders/<pk>/", "orders/{pk}/"), ("/orders/{pk:int}", "/orders/{pk}"),
-    ("/files/{name:path}", "/files/{name}"), ("/<any(a,b):kind>", "/{kind}"), ("/plain.json", "/plain.json"),
-    (r"^old/(?P<pk>[0-9]+)/$", "old/{pk}/"), ("/a/<b", None), (r"^a/([0-9]+)$", None), (r"^a|b$", None),
-    (r"api/^b/(?P<x>[^/.]+)/c/(?P<y>(?:\(|[)(]|\d){2})\.json/?$", "api/b/{x}/c/{y}.json"), (r"^(?P<a>x)?$", None),
-    (r"^(?P<slug>[-\w]+)\.(?P<format>[a-z0-9]+)\Z", "{slug}.{format}"),
-])  # fmt: skip
-def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
-    assert parse_route_path(rule) == path
-
-
-@given(st.text(max_size=20), st.text(max_size=600))
-def test_any_request_line_is_reported_in_a_form_that_the_hub_accepts(method, path):
-    operation = name_operation(method, path)
-    assert 1 <= len(operation) <= MAX_OPERATION_LENGTH
-    assert json.loads(json.dumps(operation).encode("ascii")) == operation
-    operation.encode("utf-8")
-    assert "\0" not in operation
-
-
-def test_a_path_of_very_many_segments_costs_no_more_than_a_short_path():
-    before = time.process_time()
-    operation = name_operation("GET", "/1" * 100_000)
-    assert time.process_time() - before < 0.05
-    assert operation.count("/") <= MAX_REPORTED_SEGMENTS + 2

@@ -12,7 +12,8 @@ from affidavit._errors import StoreUnavailable
 from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.store_basics import is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
-from affidavit._paths.routes import clean_path, make_sendable, name_operation
+from affidavit._paths.reported_operations import make_sendable, name_operation
+from affidavit._paths.routes import clean_path
 
 from .idempotency import (
     LEASE,

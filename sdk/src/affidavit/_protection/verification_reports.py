@@ -19,7 +19,7 @@ from affidavit._hub.report_times import bound_moment
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 from affidavit._intents.reasons import REASONS
-from affidavit._paths.routes import COMMON_METHODS, MAX_UNCOMMON, make_sendable
+from affidavit._paths.reported_operations import COMMON_METHODS, MAX_UNCOMMON, make_sendable
 
 _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
