@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._paths.routes import MAX_BYTES, build_route_template, parse_route_path
+from affidavit._paths.routes import build_route_template, parse_route_path
+from affidavit._paths.template_limits import MAX_BYTES, MAX_SEGMENTS
 
 
 @pytest.mark.parametrize(("rule", "path", "types"), [
@@ -25,7 +26,11 @@ def test_a_route_becomes_a_template_with_types(rule, path, types):
     assert (template.path, dict(template.parameters)) == (path, types)
 
 
-@pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
+@pytest.mark.parametrize(
+    "rule",
+    ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101), "/a" * (MAX_SEGMENTS + 1)],
+    ids=len,
+)
 def test_a_route_that_the_hub_would_refuse_has_no_template(rule):
     assert build_route_template(rule) is None
 

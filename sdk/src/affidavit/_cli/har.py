@@ -20,6 +20,7 @@ from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.classify import Judgement
 from affidavit._paths.learner import Learner
+from affidavit._paths.template_limits import is_too_long
 from affidavit._paths.templates import Template
 from affidavit._shapes.forms import FormFields
 from affidavit._witness.delivery import make_content_report_id, send_observations
@@ -33,7 +34,6 @@ listed and held back."""
 _HOW_TO_SEND = "--send-undecided sends them"
 _MAX_LISTED = 50  # lines of a list
 _MAX_SIGNS = 3  # signs named for each path that is held back
-_MAX_PATH, _MAX_SEGMENTS = 2000, 100  # characters and segments of the longest template that the hub accepts
 
 
 def add_parser(commands: Any) -> None:
@@ -148,7 +148,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
                 host_names.update(item.host_names)
             if isinstance(item, Skip):
                 skip_counts[item] += 1
-            elif _is_too_long((path_template := learner.template(item.path)).path):
+            elif is_too_long((path_template := learner.template(item.path)).path):
                 skip_counts[Skip.TOO_LARGE] += 1
             else:
                 _add_exchange(observations, item, path_template, left_out)
@@ -270,11 +270,6 @@ def _explain(judgement: Judgement) -> str:
     signs = sorted(((sign, weight) for sign, weight in judgement.signs.items() if sign), key=lambda item: -abs(item[1]))
     weighty = [f"{sign} {weight:+.1f}" for sign, weight in signs[:_MAX_SIGNS]]
     return "; ".join([f"a value with a probability of {100 * judgement.probability:.0f} %", *weighty])
-
-
-def _is_too_long(path: str) -> bool:
-    """Return whether the hub would refuse a template, and the report with it."""
-    return len(path) > _MAX_PATH or path.count("/") > _MAX_SEGMENTS
 
 
 def _count_observations(entries: Iterable[Mapping[str, Any]]) -> int:

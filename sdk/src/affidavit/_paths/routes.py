@@ -6,12 +6,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
+from .template_limits import MAX_PARAMETER_NAME, is_too_long
 from .templates import Template, retemplate
 
-MAX_PARAMETER_NAME = 100  # characters of a parameter's name
-
-MAX_BYTES = 2000
-"""Bytes of the longest template that the hub accepts."""
 PATH_SAFE = "/%:@!$&'()*+,;=-._~"
 """Characters that a path may hold without an escape (RFC 3986)."""
 
@@ -74,7 +71,7 @@ def build_route_template(rule: str) -> Template | None:
     if route is None or not route.path.startswith("/"):
         return None
     template = retemplate(quote(route.path, safe=PATH_SAFE + "{}", errors="replace"), route.types)
-    fits = len(template.path) <= MAX_BYTES and all(len(name) <= MAX_PARAMETER_NAME for name in template.parameters)
+    fits = not is_too_long(template.path) and all(len(name) <= MAX_PARAMETER_NAME for name in template.parameters)
     return template if fits else None
 
 

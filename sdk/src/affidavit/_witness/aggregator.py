@@ -13,7 +13,8 @@ from urllib.parse import parse_qs
 from affidavit._hub.report_times import bound_moment
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
-from affidavit._paths.routes import MAX_BYTES, UNKNOWN
+from affidavit._paths.routes import UNKNOWN
+from affidavit._paths.template_limits import is_too_long
 from affidavit._paths.templates import Template, template
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.forms import FormFields
@@ -77,7 +78,7 @@ class Aggregator:
             path_template = _build_typed_template(operation) or self._learner.template(operation.path)
             if path_template.undecided and not self._send_undecided:
                 held_back[operation, day] = total
-            elif len(path_template.path) > MAX_BYTES:
+            elif is_too_long(path_template.path):
                 self._intake.drop(total.count)
             else:
                 total.first = bound_moment(total.first, now)

@@ -15,9 +15,10 @@ from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.reported_operations import COMMON_METHODS, MAX_UNCOMMON
-from affidavit._paths.routes import MAX_BYTES, PATH_SAFE, build_route_template
+from affidavit._paths.routes import PATH_SAFE, build_route_template
 from affidavit._paths.segment_form import detect_segment_form
 from affidavit._paths.segment_values import replace_values
+from affidavit._paths.template_limits import MAX_BYTES
 from affidavit._paths.templates import Template, infer_parameter_type
 from affidavit._paths.versions import is_scaffold, may_be_version
 from affidavit._shapes.forms import FormFields
