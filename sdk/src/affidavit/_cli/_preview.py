@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
-from affidavit.operations._documents import NOT_BEGINNING, build_operation_document, has_begun
+from affidavit.operations._documents import build_operation_document, has_begun
 from affidavit.operations._operation_sums import (
     PARAMETER,
     Identity,
@@ -23,7 +24,7 @@ def count_operations(observations: Iterable[Mapping[str, Any]]) -> Mapping[Ident
     statuses: dict[Identity, Counter[int]] = defaultdict(Counter)
     for observation in observations:
         statuses[_identify(observation)][observation["status"]] += observation["count"]
-    return {identity: counts.total() for identity, counts in statuses.items() if not NOT_BEGINNING.issuperset(counts)}
+    return {identity: counts.total() for identity, counts in statuses.items() if not NO_OPERATION.issuperset(counts)}
 
 
 def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from affidavit._shapes.name_words import split_words
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
 from .exchange_facts import ExchangeFacts, KeyedHash, bound_shape, read_bodies
+from .no_operation_statuses import NO_OPERATION
 from .segment_form import detect_segment_form
 from .segment_values import replace_values, strip_values
 from .signs.traffic import TrafficFacts
@@ -31,7 +32,6 @@ MAX_TREE_NODES = 100_000  # nodes; a tree of this size learns no more
 MAX_SHAPES = 10_000  # shared shapes
 MAX_SEGMENTS = 32  # a longer path is ignored
 HASH_RANGE = 2**64
-NO_OPERATION = frozenset({404, 405, 501})  # mostly answers to scanners, so these are ignored
 
 
 class Learner:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
+from affidavit._paths.learner import MAX_SEGMENTS
+from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._paths.reported_operations import COMMON_METHODS, MAX_UNCOMMON
 from affidavit._paths.routes import PATH_SAFE, build_route_template
 from affidavit._paths.segment_form import detect_segment_form

@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.evidence_to_descriptor import describe
 
 from ._operation_sums import NAMELESS, REQUEST, Identity, OperationSum, Part
 
-NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract §4)
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract §3)
 
 
 def has_begun(operation_sum: OperationSum) -> bool:
     """Return whether the operation exists: a status other than 404, 405 and 501 was seen."""
-    return not NOT_BEGINNING.issuperset(operation_sum.statuses)
+    return not NO_OPERATION.issuperset(operation_sum.statuses)
 
 
 def name_path(identity: Identity, operation_sum: OperationSum) -> str:
