@@ -20,7 +20,8 @@ import flask
 from werkzeug.test import EnvironBuilder
 
 from affidavit import OutcomeReporter, Witness, make_key
-from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport
 from affidavit.contrib.wsgi import WitnessMiddleware
 from bench.sdk.witness import BODY
 

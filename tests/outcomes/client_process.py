@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from affidavit._hub.api_keys import KEY_HEADER
-from affidavit._hub.transport import HttpTransport, Retry
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import HttpTransport
 
 
 def main(hub: str, plan: Path, notes: Path) -> None:

@@ -13,7 +13,8 @@ from support.faulty_hub import FAULTS, WRONG_CERTIFICATE, run_faulty_hub
 from support.witness_hub import KEY, observe_get, wait_until
 
 from affidavit import OutcomeReporter, Witness
-from affidavit._hub.transport import HttpTransport, Retry
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import HttpTransport
 from affidavit._outcomes.report import MAX_OUTCOMES
 
 REQUESTS, CAPACITY, OPERATIONS = 2_000, 300, 5

@@ -14,7 +14,7 @@ from support.scripted_hub import ScriptedHub, answer, problem
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key, require_secret_key
-from affidavit._hub.transport import HttpTransport, Retry
+from affidavit._hub.transport import HttpTransport
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}
@@ -226,37 +226,6 @@ def test_threads_do_not_share_a_connection(open_transport):
             thread.join()
     assert len(hub.received) == 8
     assert len({request.connection for request in hub.received}) == 4
-
-
-@pytest.mark.parametrize(
-    "base_url",
-    ["", "hub.example.com", "ftp://hub", "http://", "http://u:p@hub", "http://hub?x=1", "http://hub:99999",
-     "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", 5,
-     "https://.example.com", "http://hub..example.com", f"http://{'a' * 64}.com", "http://hub /", "http://hub/ ",
-     "http://hub/\x7f"],
-)  # fmt: skip
-def test_an_invalid_base_url_is_refused_at_once(base_url):
-    with pytest.raises(ReportError) as caught:
-        HttpTransport(base_url)
-    assert caught.value.code == "invalid-base-url"
-
-
-@pytest.mark.parametrize(
-    ("base_url", "address"),
-    [("http://[::1]", ("::1", 80)), ("https://[2001:db8::5]/hub", ("2001:db8::5", 443)),
-     ("http://[::1]:8000", ("::1", 8000)), ("https://hub.example.com", ("hub.example.com", 443))],
-)  # fmt: skip
-def test_without_a_port_in_the_address_the_usual_one_is_used(open_transport, monkeypatch, base_url, address):
-    addresses = []
-
-    def refuse(target, *_, **__):
-        addresses.append(target)
-        raise ConnectionRefusedError
-
-    monkeypatch.setattr(socket, "create_connection", refuse)
-    with pytest.raises(HubUnreachable):
-        open_transport(base_url, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
-    assert addresses == [address]
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,10 @@ from urllib.parse import SplitResult, urlsplit
 from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.base_url import resolve_base_url
 from affidavit._hub.connection import build_connection
 from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
-from affidavit._hub.transport import (
-    DEFAULT_TIMEOUT,
-    USER_AGENT,
-    describe_failure,
-    resolve_base_url,
-)
+from affidavit._hub.transport import DEFAULT_TIMEOUT, USER_AGENT, describe_failure
 
 _LONGEST_DOWNLOAD = 3_600.0
 """Seconds for a document of any size."""

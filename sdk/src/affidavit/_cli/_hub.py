@@ -5,7 +5,8 @@ import argparse
 from affidavit._credentials import ENVIRONMENT_VARIABLE, KEY_VARIABLE, read_variable
 from affidavit._errors import AffidavitError, ReportError
 from affidavit._hub.api_keys import require_secret_key
-from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
+from affidavit._hub.base_url import DEFAULT_BASE_URL
+from affidavit._hub.transport import HttpTransport
 
 
 class UsageError(AffidavitError):

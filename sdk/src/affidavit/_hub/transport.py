@@ -5,28 +5,24 @@ import itertools
 import os
 import platform
 import random
-import re
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from affidavit._credentials import HUB_VARIABLE, read_variable
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._json import Json
 from affidavit._version import __version__
 
 from .api_keys import KEY_HEADER
-from .connection import LONGEST_ANSWER, build_connection
+from .base_url import HubAddress, resolve_base_url
+from .connection import LONGEST_ANSWER
 from .responses import HubAnswer, is_temporary, parse_answer, read_refusal
+from .retries import FOR_A_MINUTE, Retry, read_retry_after
 
-DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT = 10.0
 USER_AGENT = f"affidavit/{__version__} Python/{platform.python_version()}"
 _CHECK_THE_HUB = "Check that the hub runs there and can be reached from here"
@@ -37,7 +33,6 @@ _CHECK_THE_SCHEME = "Check that the hub speaks TLS there: the address of a hub w
 _MAX_ANSWER = 4 * 1024 * 1024
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"})
 """What OpenSSL, depending on its version, says of a server that does not speak TLS."""
-_UNSENDABLE = re.compile(r"[\x00-\x20\x7f]")  # characters that http.client refuses in a host and a path
 
 
 class Transport(Protocol):
@@ -56,26 +51,6 @@ class ReadingTransport(Transport, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """The limits of retries: at most `attempts` tries, none started later than `total` seconds after the first.
-
-    attempts: None for any number of tries; then the last try begins `total` seconds after the first, unless a
-        Retry-After header asks for a longer wait.
-
-    The n-th wait, counted from 0, is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the
-    seconds of a Retry-After header.
-    """
-
-    attempts: int | None = 5
-    first: float = 0.5
-    longest: float = 8.0
-    total: float = 60.0
-
-
-FOR_A_MINUTE = Retry(attempts=None)
-
-
 class _OpenConnection:
     """A connection, and the process that opened it. It is closed when its thread ends or its transport is gone."""
 
@@ -92,12 +67,6 @@ class _ThreadConnection(threading.local):
 
     opened: _OpenConnection | None = None
     has_sent = False
-
-
-def resolve_base_url(base_url: str | None) -> str:
-    """Return `base_url`; if it is None, the value of AFFIDAVIT_HUB; without that, the URL of a hub on this machine."""
-    address = read_variable(base_url, HUB_VARIABLE)
-    return DEFAULT_BASE_URL if address is None else address
 
 
 class HttpTransport:
@@ -123,7 +92,7 @@ class HttpTransport:
         wall_clock: Callable[[], float] = time.time,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._hub = _HubAddress.parse(resolve_base_url(base_url))
+        self._hub = HubAddress.parse(resolve_base_url(base_url))
         self._context = context or (ssl.create_default_context() if self._hub.secure else None)
         self._timeout, self._longest_answer = timeout, longest_answer
         self._retry = retry or Retry()
@@ -162,8 +131,8 @@ class HttpTransport:
                 if 200 <= answer.status < 300:
                     return answer
                 failure = read_refusal(answer, headers.get(KEY_HEADER, ""))
-                is_retryable, retry_after = is_temporary(failure), self._read_retry_after(answer)
-            wait = self._choose_wait(attempt, retry_after, give_up_at - self._clock())
+                is_retryable, retry_after = is_temporary(failure), read_retry_after(answer, self._wall_clock())
+            wait = self._retry.choose_wait(attempt, retry_after, give_up_at - self._clock(), chance=self._chance())
             if wait is None or not is_retryable:
                 raise failure
             self._sleep(wait)
@@ -215,29 +184,6 @@ class HttpTransport:
             self.close()
             raise
 
-    def _choose_wait(self, attempt: int, retry_after: float, remaining: float) -> float | None:
-        """Return the seconds to wait before the next try; None if there is no next try.
-
-        remaining: seconds until no try may start any more.
-        """
-        retry = self._retry
-        jitter = float(self._chance() * min(retry.longest, retry.first * 2 ** min(attempt, 30)))
-        if retry.attempts is None:
-            is_last = remaining <= 0 or retry_after > remaining
-            return None if is_last else min(retry_after + jitter, remaining)
-        is_last = attempt + 1 >= retry.attempts or retry_after + jitter > remaining
-        return None if is_last else retry_after + jitter
-
-    def _read_retry_after(self, answer: HubAnswer) -> float:
-        """Return the seconds of a Retry-After header, which is a number or a date; 0 without one."""
-        text = answer.headers.get("retry-after", "").strip()
-        if text.isascii() and text.isdigit():
-            return float(text)
-        try:
-            return max(0.0, parsedate_to_datetime(text).timestamp() - self._wall_clock())
-        except (ValueError, OverflowError):
-            return 0.0
-
     def _make_unreachable(self, error: Exception) -> HubUnreachable:
         detail = f"No answer from {self._hub.text}: {describe_failure(error, self._timeout)}, then send again."
         return HubUnreachable(detail, code="unreachable", was_sent=self._thread.has_sent)
@@ -268,45 +214,6 @@ def describe_failure(error: Exception, timeout: float) -> str:
 def get_shared_transport(base_url: str, timeout: float) -> HttpTransport:
     """Return the transport of a hub, so that reports sent one by one share a connection. It retries for a minute."""
     return HttpTransport(base_url, timeout, retry=FOR_A_MINUTE)
-
-
-@dataclass(frozen=True, slots=True)
-class _HubAddress:
-    secure: bool
-    host: str
-    port: int | None
-    prefix: str
-
-    @classmethod
-    def parse(cls, base_url: str) -> "_HubAddress":
-        try:
-            url = urlsplit(base_url)
-            host, port = url.hostname or "", url.port
-            host.encode("idna")  # as the socket does; it refuses an empty label, as in https://.example.com
-        except (ValueError, AttributeError, TypeError):
-            raise _make_invalid_base_url() from None
-        extra = url.query or url.fragment or url.username is not None or url.password is not None
-        is_sendable = base_url.isascii() and not _UNSENDABLE.search(host + url.path)
-        if url.scheme not in ("http", "https") or not host or extra or not is_sendable:
-            raise _make_invalid_base_url()
-        return cls(url.scheme == "https", host, port, url.path.rstrip("/"))
-
-    @property
-    def text(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port is None else f":{self.port}"
-        return f"{'https' if self.secure else 'http'}://{host}{port}{self.prefix}"
-
-    def build_connection(
-        self, timeout: float, context: ssl.SSLContext | None, longest_answer: float
-    ) -> http.client.HTTPConnection:
-        own_context = context if self.secure else None
-        return build_connection(self.host, self.port, timeout, own_context, longest_answer=longest_answer)
-
-
-def _make_invalid_base_url() -> ReportError:
-    detail = "This is no address of a hub. Give one such as https://hub.example.com, without query, user or spaces."
-    return ReportError(detail, code="invalid-base-url")
 
 
 def _read_answer(response: http.client.HTTPResponse) -> HubAnswer:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from affidavit._errors import Fault, ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
+from affidavit._hub.base_url import resolve_base_url
 from affidavit._hub.environments import require_environment
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport, resolve_base_url
+from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport
 from affidavit._json import Json
 
 OUTCOMES_PATH = "/api/conversation-outcomes"

@@ -15,7 +15,8 @@ from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import Reporter, notice_fork
-from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Transport
 
 from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_receipt
 

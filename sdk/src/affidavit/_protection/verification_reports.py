@@ -17,7 +17,8 @@ from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.report_times import bound_moment
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Transport
 from affidavit._intents.reasons import REASONS
 from affidavit._paths.reported_operations import COMMON_METHODS, MAX_UNCOMMON, make_sendable
 

@@ -17,7 +17,8 @@ from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
 from affidavit._hub.report_times import bound_moment
-from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
+from affidavit._hub.retries import Retry
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport
 from affidavit._paths.routes import build_route_template, clean_path
 from affidavit._shapes.media_types import drop_parameters
 from affidavit._shapes.redaction import DEFAULT, Redactor

@@ -10,7 +10,7 @@ from support.scripted_hub import ScriptedHub, answer, drip, problem, raw, reset,
 
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key
-from affidavit._hub.transport import FOR_A_MINUTE, Retry
+from affidavit._hub.retries import FOR_A_MINUTE, Retry
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}
