@@ -8,10 +8,10 @@ from ._errors import AffidavitError, HarError, HubUnreachable, ReportError, Stor
 from ._hub.api_keys import is_well_formed as is_well_formed_key
 from ._hub.api_keys import make_key
 from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
-from ._intents.explain import Check, read_unproven_payload
+from ._intents.check_descriptions import CHECKS, Check, read_unproven_payload
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqliteNonces, SqlNonces
-from ._intents.reasons import CHECKS, REASONS, Reason
+from ._intents.reasons import REASONS, Reason
 from ._intents.verifier import IntentRejected, IntentVerifier
 from ._json import ABSENT, Absent, InvalidJson, Json, whole_number
 from ._json import parse as parse_json

@@ -6,7 +6,7 @@ from support.signed_calls import AUDIENCE, SECRET, WORKSPACE, sign_call, sign_v1
 
 from affidavit import REASONS
 from affidavit._cli import main
-from affidavit._intents.reasons import CHECKS
+from affidavit._intents.check_descriptions import CHECKS
 
 ARGS = {"isbn": "978", "qty": 2}
 NOW = 1_800_000_000

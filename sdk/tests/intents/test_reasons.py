@@ -1,7 +1,8 @@
 import pytest
 
+from affidavit._intents.check_descriptions import CHECKS
 from affidavit._intents.nonces import MemoryNonces
-from affidavit._intents.reasons import CHECKS, REASONS
+from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentVerifier
 
 SPEC = {"missing-header", "malformed", "bad-signature", "expired", "method-mismatch", "path-mismatch"}

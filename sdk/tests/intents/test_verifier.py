@@ -22,11 +22,12 @@ from support.verifier_calls import (
 
 from affidavit._errors import StoreUnavailable
 from affidavit._intents.args import args_hash
+from affidavit._intents.check_descriptions import CHECKS
 from affidavit._intents.envelope import seal
 from affidavit._intents.intent import sign_payload
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.operation import AMBIGUOUS
-from affidavit._intents.reasons import CHECKS, REASONS
+from affidavit._intents.reasons import REASONS
 from affidavit._intents.signing_key import build_signing_key
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._protection.protection import Demands

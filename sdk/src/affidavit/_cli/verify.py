@@ -13,7 +13,7 @@ from affidavit._cli._hub import UsageError
 from affidavit._cli._times import parse_time
 from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
 from affidavit._errors import end_sentence, escape_unprintable
-from affidavit._intents.explain import Check
+from affidavit._intents.check_descriptions import Check
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentVerifier

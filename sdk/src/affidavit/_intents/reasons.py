@@ -25,23 +25,6 @@ class Reason:
     later_check: str = ""
 
 
-CHECKS: Mapping[str, str] = MappingProxyType(
-    {
-        "presence": "The header is there",
-        "decoding": "The header decodes into a payload and a signature",
-        "signature": "The signature is that of the payload under the workspace's secret",
-        "payload": "The payload has every field of a version that is accepted",
-        "time": "The intent was valid when received",
-        "workspace": "The intent names this workspace",
-        "audience": "The intent is meant for this API",
-        "operation": "The request is the operation that was signed",
-        "arguments": "The request carries the arguments that were signed",
-        "step-up": "Step-up completed",
-        "nonce": "The intent has not been used before",
-    }
-)
-"""The checks in the order in which they run; the first one that fails gives the reason."""
-
 _TABLE = (
     Reason(
         "missing-header",

@@ -22,12 +22,12 @@ from affidavit._errors import AffidavitError, end_sentence
 from affidavit._json import Json
 
 from .args import InvalidArgs, request_args
+from .check_descriptions import CHECKS, Check, describe_check, skip_check
 from .envelope import Unreadable, find_signed_payload, open_envelope
-from .explain import Check, describe_check, skip_check
 from .intent import Intent, detect_version, read_intent, require_known_version
 from .nonces import NonceStore
 from .operation import find_v1_mismatch, find_v2_fault
-from .reasons import CHECKS, REASONS
+from .reasons import REASONS
 from .signing_key import SigningKey, build_signing_key
 from .store_basics import is_in_memory
 from .verification_attempt import Attempt

@@ -1,8 +1,9 @@
-"""Describe each check of a verification to a person: for the inspector page and `affidavit verify`."""
+"""What people read of each check of a verification: its title and result (inspector page and `affidavit verify`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Literal
 
 from affidavit._json import Json
@@ -10,11 +11,28 @@ from affidavit._json import Json
 from .envelope import Unreadable, open_envelope
 from .intent import Intent
 from .operation import name_operation
-from .reasons import CHECKS, REASONS
+from .reasons import REASONS
 from .verification_attempt import Attempt
 
 State = Literal["passed", "failed", "not-bound", "not-reached"]
 Sides = tuple[str | None, str | None]
+
+CHECKS: Mapping[str, str] = MappingProxyType(
+    {
+        "presence": "The header is there",
+        "decoding": "The header decodes into a payload and a signature",
+        "signature": "The signature is that of the payload under the workspace's secret",
+        "payload": "The payload has every field of a version that is accepted",
+        "time": "The intent was valid when received",
+        "workspace": "The intent names this workspace",
+        "audience": "The intent is meant for this API",
+        "operation": "The request is the operation that was signed",
+        "arguments": "The request carries the arguments that were signed",
+        "step-up": "Step-up completed",
+        "nonce": "The intent has not been used before",
+    }
+)
+"""The checks in the order in which they run; the first one that fails gives the reason."""
 
 _NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
 
