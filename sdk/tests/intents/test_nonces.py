@@ -1,7 +1,6 @@
 import os
 import sqlite3
 import threading
-import time
 
 import pytest
 from support.calls_at_once import count_passes_at_once
@@ -15,9 +14,8 @@ from support.store_servers import (
 
 from affidavit._errors import StoreUnavailable
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
-from affidavit._intents.several_workers import OneProcess
-from affidavit._intents.sql import Database
-from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key, store_key
+from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
+from affidavit._stores.store_keys import store_key
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))
@@ -41,14 +39,6 @@ def with_table(nonces: SqlNonces) -> SqlNonces:
     nonces.create_table()
     nonces.create_table()
     return nonces
-
-
-@pytest.mark.parametrize("length", [1, 58, 59, 60, 61, 62, 63, 64, 65, 8_000])
-def test_keys_in_memory_have_at_most_64_characters_and_differ_for_different_names(length):
-    pairs = ("w", "n" * length), ("wn", "n" * (length - 1)), ("w", "n" * (length + 1)), ("1", ":" * length)
-    keys = {memory_key(*pair) for pair in pairs}
-    assert len(keys) == len(pairs)
-    assert all(len(key) <= 64 for key in keys)
 
 
 def test_a_nonce_burns_once_per_workspace(store):
@@ -199,75 +189,3 @@ def test_a_burnt_nonce_outlives_a_rollback_of_the_request(tmp_path):
     request.execute("INSERT INTO orders VALUES (1)")
     request.rollback()
     assert store.is_burnt("w", "n")
-
-
-def test_the_memory_store_refuses_to_work_in_a_forked_process():
-    store = MemoryNonces()
-    store.burn("w", "n", NOW, now=NOW)
-    child = os.fork()
-    if not child:
-        try:
-            store.burn("w", "m", NOW, now=NOW)
-        except StoreUnavailable:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert store.burn("w", "m", NOW, now=NOW)
-
-
-def test_the_memory_store_refuses_several_workers_unless_allowed(monkeypatch):
-    monkeypatch.setenv("WEB_CONCURRENCY", "4")
-    with pytest.raises(StoreUnavailable, match="several_workers"):
-        MemoryNonces().burn("w", "n", NOW, now=NOW)
-    assert MemoryNonces(several_workers=True).burn("w", "n", NOW, now=NOW)
-
-
-def fork_workers(workers: int) -> list[int]:
-    """Fork workers from one server; return their exit codes. Code 7: a store in memory would refuse to work."""
-    ready, go = os.pipe(), os.pipe()
-    children = []
-    for _ in range(workers):
-        child = os.fork()
-        if not child:
-            os.write(ready[1], b"x")
-            os.read(go[0], 1)
-            try:
-                OneProcess(several_workers=False).check()
-            except StoreUnavailable:
-                os._exit(7)
-            os._exit(0)
-        children.append(child)
-    for _ in children:
-        os.read(ready[0], 1)
-    codes = []
-    os.write(go[1], b"x" * workers)
-    for child in children:
-        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    return codes
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs /proc")
-def test_the_memory_store_notices_other_workers_of_a_forking_server():
-    assert fork_workers(1) == [0]
-    assert 7 in fork_workers(3)
-
-
-def test_a_thread_that_returns_at_once_does_not_overtake_waiting_threads(tmp_path):
-    """Three threads ask for the only connection again as soon as they have given it back."""
-    database, is_over, waits = Database(sqlite_in(tmp_path), connections=1), threading.Event(), []
-
-    def run_on():
-        while not is_over.is_set():
-            database.run(lambda execute: time.sleep(0.001))
-
-    greedy = [threading.Thread(target=run_on) for _ in range(3)]
-    for thread in greedy:
-        thread.start()
-    for _ in range(20):
-        began = time.monotonic()
-        database.run(lambda execute: None)
-        waits.append(time.monotonic() - began)
-    is_over.set()
-    for thread in greedy:
-        thread.join()
-    assert max(waits) < 5

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 from affidavit._async_refusal import require_value
 from affidavit._errors import StoreUnavailable
-
-from .several_workers import OneProcess
-from .sql import Database, run_unfailing
-from .sqlite_file import open_file
-from .store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key, store_key
+from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
+from affidavit._stores.several_workers import OneProcess
+from affidavit._stores.sql import Database, run_unfailing
+from affidavit._stores.sqlite_file import open_file
+from affidavit._stores.store_keys import memory_key, store_key
 
 KEPT_AFTER_EXPIRY = 300
 """Seconds that a nonce is kept after its intent has expired."""

@@ -20,6 +20,7 @@ from affidavit._credentials import (
 )
 from affidavit._errors import AffidavitError, end_sentence
 from affidavit._json import Json
+from affidavit._stores.in_memory import is_in_memory
 
 from .args import InvalidArgs, request_args
 from .check_descriptions import CHECKS, Check, describe_check, skip_check
@@ -29,7 +30,6 @@ from .nonces import NonceStore
 from .operation import find_v1_mismatch, find_v2_fault
 from .reasons import REASONS
 from .signing_key import SigningKey, build_signing_key
-from .store_basics import is_in_memory
 from .verification_attempt import Attempt
 
 CLOCK_SKEW = 60

@@ -7,9 +7,10 @@ from typing import Any
 
 from affidavit._async_refusal import require_value
 from affidavit._errors import StoreUnavailable
-from affidavit._intents.sql import Database, Execute, run_unfailing
-from affidavit._intents.sqlite_file import open_file
-from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, store_key
+from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
+from affidavit._stores.sql import Database, Execute, run_unfailing
+from affidavit._stores.sqlite_file import open_file
+from affidavit._stores.store_keys import store_key
 
 from .idempotency import (
     LEASE,

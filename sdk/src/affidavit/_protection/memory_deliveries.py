@@ -7,8 +7,9 @@ from itertools import chain, count
 from typing import Any
 
 from affidavit._errors import StoreUnavailable
-from affidavit._intents.several_workers import OneProcess
-from affidavit._intents.store_basics import PRUNED_AT_ONCE, PRUNED_EVERY, memory_key
+from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
+from affidavit._stores.several_workers import OneProcess
+from affidavit._stores.store_keys import memory_key
 
 from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from affidavit._async_refusal import refuse_async
 from affidavit._errors import StoreUnavailable
 from affidavit._intents.intent import Intent, require_known_version
-from affidavit._intents.store_basics import is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.reported_operations import make_sendable, name_operation
 from affidavit._paths.routes import clean_path
+from affidavit._stores.in_memory import is_in_memory
 
 from .idempotency import (
     LEASE,

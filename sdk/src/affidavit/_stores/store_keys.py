@@ -1,11 +1,6 @@
-"""What the stores of nonces and those of deliveries share: how they name rows, and when they prune."""
+"""The keys under which stores keep nonces and deliveries: a workspace and a name, in at most 64 characters."""
 
 from hashlib import sha256
-
-PRUNED_AT_ONCE = 500
-"""The most rows that one pruning deletes, so that no request waits long for it."""
-PRUNED_EVERY = 250
-"""Writes between two prunings: half of `PRUNED_AT_ONCE`, so that pruning always keeps up."""
 
 _MAX_KEY = 64
 """Characters of the longest key in memory."""
@@ -28,8 +23,3 @@ def memory_key(workspace: str, name: str) -> str:
 def _join_names(workspace: str, name: str) -> str:
     """Join both names so that no other pair gives the same text."""
     return f"{len(workspace)}:{workspace}{name}"
-
-
-def is_in_memory(store: object) -> bool:
-    """Return whether a store waits for nothing outside this process, as its attribute `is_in_memory` says."""
-    return bool(getattr(store, "is_in_memory", False))

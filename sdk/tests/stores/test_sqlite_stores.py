@@ -149,7 +149,7 @@ def test_a_fork_inherits_no_connection_and_disturbs_no_thread(path):
 
 
 def test_a_grandchild_does_not_wait_for_its_parents_lock(path, monkeypatch):
-    monkeypatch.setattr("affidavit._intents.sqlite_file._FORK_PATIENCE", 60)
+    monkeypatch.setattr("affidavit._stores.sqlite_file._FORK_PATIENCE", 60)
     nonces = SqliteNonces(path)
     burn(nonces)
     began = time.monotonic()
@@ -206,7 +206,7 @@ def test_the_error_of_a_redis_client_is_logged(caplog):
 
 
 def test_a_file_that_another_program_locks_for_long_is_an_outage(path, monkeypatch):
-    monkeypatch.setattr("affidavit._intents.sqlite_file._BUSY_TIMEOUT", 0.1)
+    monkeypatch.setattr("affidavit._stores.sqlite_file._BUSY_TIMEOUT", 0.1)
     nonces = SqliteNonces(path)
     assert burn(nonces, "before")
     nonces._database.close_idle()
