@@ -19,9 +19,10 @@ from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
 from ._paths.templates import Template, retemplate, template
 from ._protection.idempotency import Delivery, DeliveryStore, StoredResponse
-from ._protection.idempotency_stores import RedisDeliveries, SqlDeliveries, SqliteDeliveries
 from ._protection.memory_deliveries import MemoryDeliveries
 from ._protection.protection import Admission, Call, Demands, Protection
+from ._protection.redis_deliveries import RedisDeliveries
+from ._protection.sql_deliveries import SqlDeliveries, SqliteDeliveries
 from ._protection.verification_reports import VerificationReports
 from ._shapes.descriptor_to_evidence import InvalidDescriptor, from_descriptor
 from ._shapes.evidence import Evidence, merge

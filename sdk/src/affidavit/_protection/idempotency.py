@@ -8,30 +8,12 @@ kept: the lease ends with the call, so a retry runs it again.
 import base64
 import json
 import math
-import os
-import threading
-import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 from affidavit._intents.intent import Intent
-
-LEASE = 60
-"""Seconds until a claim expires unless it is renewed."""
-_RENEW_EVERY = 20
-"""Seconds between two renewals of a running call's claim."""
-RETENTION = 86_400
-"""Seconds that a response is kept for retries."""
-_RETRY_STATUSES = frozenset({408, 425, 429})
-# These headers belong to one connection or one moment; a kept cookie would be a stored credential.
-_HEADERS_NOT_KEPT = frozenset(
-    {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "date", "server", "set-cookie"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +44,6 @@ class StoredResponse:
         """Return the response that `to_text` wrote."""
         status, headers, body = json.loads(text)
         return cls(status, tuple((name, value) for name, value in headers), base64.b64decode(body))
-
-
-def keep_response(status: int, headers: Iterable[tuple[str, str]], body: bytes) -> StoredResponse:
-    """Return a response as it is kept for retries: without the headers that belong to one connection or moment."""
-    kept_headers = [(name, value) for name, value in headers if name.lower() not in _HEADERS_NOT_KEPT]
-    return StoredResponse(status, tuple(kept_headers), body)
 
 
 class Claim(NamedTuple):
@@ -123,11 +99,6 @@ class DeliveryStore(Protocol):
         """Release the claim, so that a retry runs at once."""
 
 
-def asks_for_retry(status: int) -> bool:
-    """Return whether a response of this status is not kept, so that a retry runs the call again."""
-    return status >= 500 or status in _RETRY_STATUSES
-
-
 def compute_fingerprint(intent: Intent) -> str:
     """Hash the facts that all deliveries of one call share.
 
@@ -152,57 +123,3 @@ def resolve_known_call(
 def make_owner() -> str:
     """Return a random owner for a claim, so that a lost claim is not mistaken for a later one of the same call."""
     return token_hex(16)
-
-
-class Leases:
-    """Renew the claims of running calls, in one thread per process that starts with the first claim.
-
-    now: the clock by which the calls were claimed.
-    """
-
-    def __init__(
-        self, store: DeliveryStore, *, every: float = _RENEW_EVERY, now: Callable[[], float] = time.time
-    ) -> None:
-        self._store = store
-        self._every = every
-        self._now = now
-        self._lock = threading.Lock()
-        self._claims: set[Claim] = set()
-        self._pid = os.getpid()
-        self._has_thread = False
-
-    def hold(self, claim: Claim) -> None:
-        """Renew `claim` from now on. If no thread can be started, the next call tries again."""
-        with self._lock:
-            if self._pid != os.getpid():  # a thread does not survive a fork, and the parent renews its own claims
-                self._claims, self._pid, self._has_thread = set(), os.getpid(), False
-            self._claims.add(claim)
-            if self._has_thread:
-                return
-            self._has_thread = True
-        # Started after the lock is released: under gevent, starting a thread lets other greenlets run.
-        try:
-            threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
-        except RuntimeError:  # the system has no thread left, or the interpreter is shutting down
-            with self._lock:
-                self._has_thread = False
-
-    def release(self, claim: Claim) -> None:
-        """Stop renewing `claim`."""
-        with self._lock:
-            self._claims.discard(claim)
-
-    def _renew_until_idle(self) -> None:
-        while True:
-            time.sleep(self._every)
-            with self._lock:
-                claims = tuple(self._claims)
-                if not claims:
-                    self._has_thread = False
-                    return
-            for claim in claims:
-                if claim not in self._claims:  # its call has ended since, perhaps without a response
-                    continue
-                # A store that fails now may recover before the lease expires; one of the host's own may raise anything.
-                with suppress(Exception):
-                    self._store.renew(claim, now=self._now())

@@ -11,7 +11,9 @@ from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
 from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.store_keys import memory_key
 
-from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
+from .idempotency import Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
+from .kept_responses import RETENTION
+from .leases import LEASE
 
 _WARNED_AT = 0.8
 """The share of a limit at which the store warns."""

@@ -15,18 +15,11 @@ from affidavit._paths.reported_operations import make_sendable, name_operation
 from affidavit._paths.routes import clean_path
 from affidavit._stores.in_memory import is_in_memory
 
-from .idempotency import (
-    LEASE,
-    Claim,
-    Delivery,
-    DeliveryStore,
-    Leases,
-    StoredResponse,
-    asks_for_retry,
-    compute_fingerprint,
-    keep_response,
-)
+from .idempotency import Claim, Delivery, DeliveryStore, StoredResponse, compute_fingerprint
+from .kept_responses import MAX_KEPT, SAFE_METHODS, asks_for_retry, keep_response
+from .leases import LEASE, Leases
 from .problem_responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
+from .store_outage_log import StoreOutageLog
 from .verification_reports import ACCEPTED, VerificationReports
 
 _T = TypeVar("_T")
@@ -34,10 +27,6 @@ _T = TypeVar("_T")
 MaxBody = int | Callable[[str, str], int]
 _MAX_BODY = 4 * 1024 * 1024
 MAX_HASHED_IN_LOOP = 64 * 1024  # bytes of a body that an event loop hashes itself: a thread would cost more
-_MAX_KEPT = 1024 * 1024
-_LOG_EVERY = 10
-"""Seconds between two equal log lines."""
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _log = logging.getLogger("affidavit.protection")
 
@@ -126,7 +115,7 @@ class Protection:
         reports: VerificationReports | None = None,
         exempt: Callable[[str, str], bool] = _exempt_nothing,
         max_body: MaxBody = _MAX_BODY,
-        max_kept: int = _MAX_KEPT,
+        max_kept: int = MAX_KEPT,
         now: Callable[[], float] = time.time,
     ) -> None:
         refuse_async("exempt", exempt)
@@ -139,7 +128,7 @@ class Protection:
         self._leases = None if deliveries is None else Leases(deliveries, now=now)
         self._reports = reports
         self._now = now
-        self._next_log_at = 0.0
+        self._outage_log = StoreOutageLog(now)
 
     def exempt(self, method: str, path: str) -> bool:
         """Return whether a request needs no intent."""
@@ -165,11 +154,11 @@ class Protection:
             self._report(rejection.intent, call, demands, rejection.reason)
             return answer_rejection(rejection)
         except StoreUnavailable as fault:
-            self._log_outage(fault)
+            self._outage_log.note_failure(fault)
             return answer_store_outage()
         if delivery is None or isinstance(delivery, Claim):
             report = partial(self._report, intent, call, demands)
-            return Admission(intent, self._start_running(delivery), report, call.method in _SAFE_METHODS)
+            return Admission(intent, self._start_running(delivery), report, call.method in SAFE_METHODS)
         self._report(intent, call, demands, ACCEPTED)
         return answer_known_call(delivery)
 
@@ -179,12 +168,6 @@ class Protection:
         return self._deliveries.claim(
             intent.workspace, intent.tool_call_id, compute_fingerprint(intent), now=self._now()
         )
-
-    def _log_outage(self, fault: StoreUnavailable) -> None:
-        """Log one line per `_LOG_EVERY` seconds at most: an outage must not fill the log."""
-        if self._now() >= self._next_log_at:
-            self._next_log_at = self._now() + _LOG_EVERY
-            _log.error("calls are answered 503: %s", fault.describe())
 
     def _start_running(self, claim: Claim | None) -> "_RunningCall | None":
         if claim is None or self._deliveries is None or self._leases is None:

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from affidavit._intents.nonces import CREATE_NONCES, INDEX_NONCES, SqlNonces
-from affidavit._protection.idempotency_stores import CREATE_DELIVERIES, INDEX_DELIVERIES, SqlDeliveries
+from affidavit._protection.sql_deliveries import CREATE_DELIVERIES, INDEX_DELIVERIES, SqlDeliveries
 
 _VENDORS = ("postgresql", "sqlite")
 
