@@ -13,7 +13,7 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any, Protocol
 
-from affidavit._async_refusal import require_value
+from affidavit._async_arguments import require_value
 from affidavit._errors import StoreUnavailable
 from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
 from affidavit._stores.several_workers import OneProcess

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from secrets import token_urlsafe
 from typing import Any
 
-from affidavit._async_refusal import refuse_async
+from affidavit._async_arguments import refuse_async
 from affidavit._credentials import (
     AUDIENCE_VARIABLE,
     SECRET_VARIABLE,

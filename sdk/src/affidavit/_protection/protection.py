@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from affidavit._async_refusal import refuse_async
+from affidavit._async_arguments import refuse_async
 from affidavit._errors import StoreUnavailable
 from affidavit._intents.intent import Intent, require_known_version
 from affidavit._intents.verifier import IntentRejected, IntentVerifier

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from affidavit._async_refusal import require_value
+from affidavit._async_arguments import require_value
 from affidavit._errors import StoreUnavailable
 from affidavit._stores.store_keys import store_key
 

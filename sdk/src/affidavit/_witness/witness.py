@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from affidavit._async_refusal import refuse_async
+from affidavit._async_arguments import refuse_async
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.availability_log import Availability

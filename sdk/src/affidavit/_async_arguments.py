@@ -1,4 +1,4 @@
-"""Functions and clients of the host, which this package calls but never awaits."""
+"""Arguments that must not be async: functions and clients of the host, which this package calls but never awaits."""
 
 from collections.abc import Callable
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
