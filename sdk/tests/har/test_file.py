@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import affidavit._har.file as har_file
 from affidavit._errors import HarError
-from affidavit._har.entries import LeftOut, read_har
-from affidavit._har.file import TooLarge, scan
+from affidavit._har.attached_bodies import TooLarge
+from affidavit._har.entries import read_har
+from affidavit._har.file import scan
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
@@ -127,7 +128,7 @@ def test_progress_runs_up_to_the_size_of_the_file(write_file):
 def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(write_file):
     large = {"a": ['\\"]}' * 500, {"b": "é\\" * 500}], "c": "{["}
     path = write_file(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
-    with patch.object(har_file, "MAX_VALUE", 1000), patch.object(har_file, "CHUNK", 64):
+    with patch.object(har_file, "MAX_ENTRY", 1000), patch.object(har_file, "CHUNK", 64):
         n1, passed, n2, text, empty = scan(path)
     assert (n1, n2, empty) == ({"n": 1}, {"n": 2}, [])
     assert isinstance(passed, TooLarge)
@@ -137,7 +138,7 @@ def test_an_entry_that_is_too_large_is_skipped_and_the_rest_is_read(write_file):
 def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_reported(write_file):
     path = write_file(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
     with (
-        patch.object(har_file, "MAX_VALUE", 1000),
+        patch.object(har_file, "MAX_ENTRY", 1000),
         patch.object(har_file, "CHUNK", 64),
         pytest.raises(HarError, match="cut off"),
     ):
@@ -165,24 +166,6 @@ def test_memory_does_not_grow_with_the_file(write_file):
     assert peak < 3_000_000
 
 
-def test_playwright_s_zip_has_the_har_and_its_bodies(tmp_path):
-    with_body, without = entry(), entry()
-    with_body["request"]["postData"] = {"mimeType": "application/json", "_file": "1f.json"}
-    with_body["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "2f.json"}
-    without["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "../har.har"}
-    path = tmp_path / "recording.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("1f.json", '{"a": 1}')
-        archive.writestr("2f.json", '{"b": 1}')
-        archive.writestr("har.har", json.dumps(har(with_body, without)))
-    first, second = read_har(path, now=NOW)
-    assert (first.request, first.response) == ({"a": 1}, {"b": 1})
-    assert second.response is LeftOut.NOT_IN_FILE
-    path.write_bytes(path.read_bytes()[:-60])
-    with pytest.raises(HarError, match="broken or cut-off"):
-        list(read_har(path, now=NOW))
-
-
 @pytest.mark.parametrize(("flags", "method"), [(b"\x01\x00", b"\x00\x00"), (b"\x00\x00", b"\x63\x00")])
 def test_a_zip_that_is_encrypted_or_packed_in_an_unusual_way_is_reported_in_one_line(tmp_path, flags, method):
     path = tmp_path / "recording.zip"
@@ -195,35 +178,6 @@ def test_a_zip_that_is_encrypted_or_packed_in_an_unusual_way_is_reported_in_one_
     path.write_bytes(data)
     with pytest.raises(HarError, match=r"recording\.zip .* without a password"):
         list(read_har(path, now=NOW))
-
-
-def test_a_body_in_playwright_s_zip_that_is_over_the_limit_is_too_large(tmp_path):
-    large, image = entry("POST"), entry()
-    large["request"]["postData"] = {"mimeType": "application/x-www-form-urlencoded", "_file": "1f"}
-    large["response"]["content"] = {"mimeType": "application/json", "_file": "1f"}
-    image["response"]["content"] = {"mimeType": "image/png", "_file": "1f"}
-    path = tmp_path / "recording.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("1f", "x" * 5000)
-        archive.writestr("har.har", json.dumps(har(large, image)))
-    with patch.object(har_file, "MAX_VALUE", 1000):
-        first, second = read_har(path, now=NOW)
-    assert (first.request, first.response) == (LeftOut.TOO_LARGE, LeftOut.TOO_LARGE)
-    assert second.response is LeftOut.NOT_JSON
-
-
-def test_a_zip_of_a_folder_made_by_macos_has_one_har_and_its_bodies(tmp_path):
-    with_body = entry()
-    with_body["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "1f.json"}
-    path = tmp_path / "recording.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("recording/", "")
-        archive.writestr("recording/Traffic.HAR", json.dumps(har(with_body)))
-        archive.writestr("__MACOSX/recording/._Traffic.HAR", b"\0\x05\x16\x07")
-        archive.writestr("recording/1f.json", '{"a": 1}')
-        archive.writestr("__MACOSX/recording/._1f.json", b"\0\x05\x16\x07")
-    (item,) = read_har(path, now=NOW)
-    assert item.response == {"a": 1}
 
 
 def test_a_zip_without_a_har_says_so(tmp_path):

@@ -31,7 +31,8 @@ from affidavit._witness.observations import (
     find_media_types,
 )
 
-from .file import AttachedBodies, Progress, TooLarge, scan
+from .attached_bodies import AttachedBodies, TooLarge
+from .file import Progress, scan
 from .hosts import list_host_names
 
 SWITCHED = 101

@@ -13,18 +13,18 @@ import zipfile
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from io import BufferedIOBase, BufferedReader
 from typing import NoReturn
 
 from affidavit._errors import HarError
 from affidavit._json import Json
 
+from .attached_bodies import ZIP_MAGIC, TooLarge, list_har_members
+
 CHUNK = 256 * 1024
-MAX_VALUE = 16 * 1024 * 1024  # characters of one entry
+MAX_ENTRY = 16 * 1024 * 1024  # characters of one entry
 LOOKAHEAD = 3  # a number at the end of the window may continue: 12 of 12e+5
 GZIP_MAGIC = b"\x1f\x8b"
-ZIP_MAGIC = b"PK\x03\x04"
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the size of the file."""
@@ -35,10 +35,6 @@ _structure = re.compile(r'["{}\[\]]')
 _in_string = re.compile(r'["\\]')
 _closing = re.compile(r"[}\]]")
 _any_character = re.compile(r"(?s:.)")
-
-
-class TooLarge:
-    """The result for an entry of more than MAX_VALUE characters, or an attached body of more bytes: it was skipped."""
 
 
 def scan(
@@ -75,49 +71,10 @@ def _open_source(file: BufferedReader, name: str) -> BufferedIOBase:
     if magic != ZIP_MAGIC:
         return file
     archive = zipfile.ZipFile(file)
-    members = _list_har_members(archive)
+    members = list_har_members(archive)
     if len(members) != 1:
         raise HarError(f"{name} is a zip with {len(members) or 'no'} .har files. Give one that has a single one.")
     return archive.open(members[0])  # type: ignore[return-value]  # typed as IO[bytes]; it is a BufferedIOBase
-
-
-def _list_har_members(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the HAR files, without the attributes that macOS packs beside each file."""
-    names = [name for name in archive.namelist() if name.lower().endswith(".har")]
-    return [name for name in names if not name.rpartition("/")[2].startswith("._")]
-
-
-class AttachedBodies:
-    """The bodies that Playwright writes beside the HAR into its zip; a HAR of another kind has none."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._archive: zipfile.ZipFile | None = None
-        self._folder = ""
-        with suppress(OSError, zipfile.BadZipFile):  # `scan` says what is wrong
-            if _is_zip(path):
-                self._archive = zipfile.ZipFile(path)
-                self._folder = "".join(_list_har_members(self._archive)[:1]).rpartition("/")[0]
-
-    def read(self, name: object) -> bytes | TooLarge | None:
-        """Return a body by its name, or TooLarge if it is over MAX_VALUE bytes; None if it is not there, or broken."""
-        if self._archive is None or not isinstance(name, str):
-            return None
-        try:
-            with self._archive.open(f"{self._folder}/{name}" if self._folder else name) as file:
-                data = file.read(MAX_VALUE + 1)
-        except (KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
-            return None
-        return data if len(data) <= MAX_VALUE else TooLarge()
-
-    def close(self) -> None:
-        """Close the zip."""
-        if self._archive is not None:
-            self._archive.close()
-
-
-def _is_zip(path: str | os.PathLike[str]) -> bool:
-    with open(path, "rb") as file:
-        return file.read(4) == ZIP_MAGIC
 
 
 def _decode_pieces(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
@@ -242,7 +199,7 @@ class _Scanner:
                 if end + LOOKAHEAD <= len(window.text) or window.is_at_end:
                     window.position = end
                     return value
-            if len(window.text) - window.position > MAX_VALUE:
+            if len(window.text) - window.position > MAX_ENTRY:
                 return self._skip_value()
             window.widen()
 
