@@ -30,9 +30,9 @@ from ._shapes.evidence_to_descriptor import Descriptor, describe
 from ._shapes.redaction import Redactor
 from ._shapes.values_to_evidence import infer, observe
 from ._version import __version__ as __version__
-from ._witness.delivery import WitnessReceipt, send_observations
 from ._witness.observations import Observations
 from ._witness.witness import Witness, WitnessStats
+from ._witness.witness_reports import WitnessReceipt, send_observations
 
 __all__ = [
     "ABSENT",

@@ -25,11 +25,11 @@ from affidavit._shapes.redaction import DEFAULT, Redactor
 
 from .aggregator import Aggregator
 from .bodies import BODILESS, CopiedBody, select_body
-from .delivery import build_reports, deliver_report
 from .hub_rules import apply_rules, fetch_rules
 from .intake import Intake, find_routed_key
 from .observations import METHOD, UNSENDABLE, find_media_types
 from .schedule import Schedule
+from .witness_reports import build_reports, deliver_report
 
 _MAX_BODY = 256 * 1024
 _MAX_OPERATIONS = 2_000

@@ -7,7 +7,7 @@ from support.scripted_hub import ScriptedHub, answer, problem, reset
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import make_key
 from affidavit._hub.transport import HttpTransport
-from affidavit._witness.delivery import make_content_report_id, send_observations
+from affidavit._witness.witness_reports import make_content_report_id, send_observations
 
 KEY = make_key("gak_")
 ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})
