@@ -16,6 +16,8 @@ from affidavit._json import Json, parse
 from affidavit._shapes.forms import FormFields, InvalidForm, PartScanner, TooManyFields, find_boundary, parse_form
 from affidavit._shapes.media_types import is_form, is_json
 
+MAX_BODY = 256 * 1024
+"""Bytes of the largest body that is read, unless the app says otherwise."""
 BODILESS = frozenset({204, 205, 304})
 _PARTIAL = 206
 _COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})

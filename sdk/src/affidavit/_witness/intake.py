@@ -30,6 +30,8 @@ from .observations import NO_MEDIA_TYPES, SECONDS_A_DAY, EntrySum, MediaTypes, f
 from .parameter_types import find_unknown
 from .sampling import Pace
 
+MAX_OPERATIONS = 2_000
+"""How many operations with a route are kept, and as many without one, unless the app says otherwise."""
 _MAX_QUEUED = 10_000  # exchanges
 _MAX_WAITING = 256  # queued exchanges of one operation; its shape settles after far fewer
 MAX_QUEUED_BYTES = 8 * 1024 * 1024

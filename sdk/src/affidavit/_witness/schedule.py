@@ -3,6 +3,8 @@
 They are also sooner while the room for new operations is filling up.
 """
 
+INTERVAL = 60.0
+"""Seconds between two reports while nothing is new, unless the app says otherwise."""
 PROMPT = 1.0
 """Seconds to wait after the first news, so that what follows is in the same report."""
 _FIRST_GAP = 2.0

@@ -24,15 +24,13 @@ from affidavit._shapes.media_types import drop_parameters
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
 from .aggregator import Aggregator
-from .bodies import BODILESS, CopiedBody, select_body
+from .bodies import BODILESS, MAX_BODY, CopiedBody, select_body
 from .hub_rules import apply_rules, fetch_rules
-from .intake import Intake, find_routed_key
+from .intake import MAX_OPERATIONS, Intake, find_routed_key
 from .observations import METHOD, UNSENDABLE, find_media_types
-from .schedule import Schedule
+from .schedule import INTERVAL, Schedule
 from .witness_reports import build_reports, deliver_report
 
-_MAX_BODY = 256 * 1024
-_MAX_OPERATIONS = 2_000
 _BATCH = 0.1
 """Seconds in which bodies are queued, to be inspected together."""
 _REPORTER = "affidavit-python"
@@ -112,9 +110,9 @@ class Witness(Reporter):
         rules: bool = True,
         reporter: str = _REPORTER,
         exempt: Callable[[str, str], bool] | None = None,
-        max_body: int = _MAX_BODY,
-        max_operations: int = _MAX_OPERATIONS,
-        interval: float = 60.0,
+        max_body: int = MAX_BODY,
+        max_operations: int = MAX_OPERATIONS,
+        interval: float = INTERVAL,
         send_undecided: bool = False,
         timeout: float = DEFAULT_TIMEOUT,
         transport: ReadingTransport | None = None,
