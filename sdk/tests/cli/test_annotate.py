@@ -4,7 +4,7 @@ import pytest
 from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import annotate
-from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._cli._hub_options import Undelivered, UsageError
 from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")

@@ -9,7 +9,7 @@ import pytest
 from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import outcomes
-from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._cli._hub_options import Undelivered, UsageError
 from affidavit._hub import transport
 from affidavit._hub.api_keys import make_key
 

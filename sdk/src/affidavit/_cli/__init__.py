@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
-from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._cli._hub_options import Undelivered, UsageError
 from affidavit._errors import HarError, escape_unprintable
 from affidavit._version import __version__
 

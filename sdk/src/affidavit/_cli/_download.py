@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
+from affidavit._cli._hub_options import Undelivered, UsageError, read_hub_options
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.base_url import resolve_base_url

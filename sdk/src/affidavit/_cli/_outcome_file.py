@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from affidavit._cli._hub import UsageError
+from affidavit._cli._hub_options import UsageError
 from affidavit._json import InvalidJson, parse
 from affidavit._outcomes.report import ITEM_NAMES
 from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid_text

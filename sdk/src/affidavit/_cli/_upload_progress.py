@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from affidavit._cli._download import replace_file
-from affidavit._cli._hub import UsageError
+from affidavit._cli._hub_options import UsageError
 from affidavit._cli._outcome_file import read_lines
 from affidavit._credentials import HUB_VARIABLE, read_variable
 

@@ -6,7 +6,7 @@ import re
 import uuid
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
+from affidavit._cli._hub_options import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._times import parse_time
 from affidavit._errors import HubUnreachable, ReportError, escape_unprintable
 from affidavit._hub.api_keys import KEY_HEADER

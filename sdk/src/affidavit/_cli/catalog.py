@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from affidavit._cli._download import NOT_FROM_A_HUB, HubReader, read_document, replace_file, require_regular_file
-from affidavit._cli._hub import Undelivered, add_hub_options
+from affidavit._cli._hub_options import Undelivered, add_hub_options
 from affidavit._hub.responses import HubAnswer
 
 _DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;

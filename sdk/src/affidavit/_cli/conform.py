@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from affidavit._cli._hub import UsageError
+from affidavit._cli._hub_options import UsageError
 from affidavit._conformance.run import MAX_FAULTS_IN_ROW, Result, run_vectors
 from affidavit._conformance.vectors import JsonObject, Vector, load_vectors
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
+from affidavit._cli._hub_options import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._piped_input import make_rereadable
 from affidavit._cli._preview import count_operations, preview_catalog
 from affidavit._cli._progress_bar import show_progress_bar

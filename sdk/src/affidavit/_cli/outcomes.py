@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, add_hub_options, read_hub_options
+from affidavit._cli._hub_options import Undelivered, add_hub_options, read_hub_options
 from affidavit._cli._outcome_file import OutcomeLine, check_file, read_lines
 from affidavit._cli._progress_bar import show_progress_bar
 from affidavit._cli._upload_progress import UploadProgress

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from affidavit._cli._hub import UsageError
+from affidavit._cli._hub_options import UsageError
 from affidavit._cli._times import parse_time
 from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
 from affidavit._errors import end_sentence, escape_unprintable

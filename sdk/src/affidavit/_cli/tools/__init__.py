@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from affidavit._cli._download import NOT_FROM_A_HUB, HubReader, replace_file, require_regular_file
-from affidavit._cli._hub import Undelivered, add_hub_options
+from affidavit._cli._hub_options import Undelivered, add_hub_options
 from affidavit._cli.tools.history import History
 from affidavit._cli.tools.lock import (
     ADDED,

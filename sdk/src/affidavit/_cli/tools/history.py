@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from affidavit._cli._download import HubReader
-from affidavit._cli._hub import Undelivered
+from affidavit._cli._hub_options import Undelivered
 from affidavit._cli.tools.changes import ToolChange
 from affidavit.operations import strip_names
 

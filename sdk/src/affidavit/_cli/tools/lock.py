@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from affidavit._canonical import NotCanonical, canonical_json
-from affidavit._cli._hub import UsageError
+from affidavit._cli._hub_options import UsageError
 from affidavit._cli.tools.changes import ToolChange, list_changes, read_operation
 from affidavit._json import InvalidJson, Json, parse
 
