@@ -16,7 +16,7 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
-from affidavit._hub.report_times import EARLIEST
+from affidavit._hub.report_times import may_be_reported
 from affidavit._json import ABSENT, Absent, Json, parse
 from affidavit._paths.routes import PATH_SAFE
 from affidavit._shapes.forms import FormField, FormFields, InvalidForm, build_form
@@ -25,7 +25,6 @@ from affidavit._witness.bodies import BODILESS, Unread, finish_form, is_piece, r
 from affidavit._witness.observations import (
     METHOD,
     NO_MEDIA_TYPES,
-    SECONDS_A_DAY,
     UNSENDABLE,
     MediaTypes,
     find_media_types,
@@ -125,7 +124,7 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
     if status < 200:
         return Skip.WEBSOCKET if status == SWITCHED else Skip.NO_ANSWER
     seconds = _read_time(entry)
-    if seconds is None or not EARLIEST <= seconds <= now + SECONDS_A_DAY:
+    if seconds is None or not may_be_reported(seconds, now):
         return Skip.NO_TIME
     has_response = method != "HEAD" and status not in BODILESS
     content, post_data = _read_member(response, "content"), _read_member(request, "postData")

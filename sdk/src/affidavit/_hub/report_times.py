@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 _LONGEST_AHEAD = 86_400  # seconds
 
 
@@ -11,4 +11,9 @@ def bound_moment(moment: float, now: float) -> float:
 
     Such a moment comes from a clock that was wrong and has been set since.
     """
-    return moment if EARLIEST <= moment <= now + _LONGEST_AHEAD else now
+    return moment if may_be_reported(moment, now) else now
+
+
+def may_be_reported(moment: float, now: float) -> bool:
+    """Return whether the hub accepts this time of an observation. Both are Unix seconds."""
+    return _EARLIEST <= moment <= now + _LONGEST_AHEAD
