@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from affidavit._hub.process_end import keep_lifespan_open, settle_all
+from affidavit.contrib._asgi_event_loop import find_loop
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -112,14 +113,6 @@ class HeldResponse:
                 is_event_stream = value.startswith(b"text/event-stream")
             self.headers.append((name.decode("latin-1"), value.decode("latin-1")))
         return is_event_stream
-
-
-def find_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the running event loop of asyncio; None if there is none, as under trio."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 async def run_lifespan(app: AsgiApp, scope: Any, receive: Receive, send: Send) -> None:

@@ -31,6 +31,7 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
+from affidavit.contrib._asgi_event_loop import require_asyncio, require_thread_of_its_own
 from affidavit.contrib._asgi_messages import (
     AsgiApp,
     HeldResponse,
@@ -38,7 +39,6 @@ from affidavit.contrib._asgi_messages import (
     Receive,
     RequestBody,
     Send,
-    find_loop,
     run_lifespan,
 )
 from affidavit.contrib._asgi_scope import (
@@ -120,7 +120,7 @@ def intent_required(
         @wraps(view)
         def wait_for_admission(*args: Any, **kwargs: Any) -> Any:
             gate = require_gate()
-            _require_thread_of_its_own()
+            require_thread_of_its_own()
             gate.wait_for_admission(demands)
             return view(*args, **kwargs)
 
@@ -263,7 +263,7 @@ class Gate:
 
         demands: the demands that the intent must meet before the app runs.
         """
-        self._loop = _require_asyncio()
+        self._loop = require_asyncio()
         try:
             if demands is not None:
                 self._refusal = await self._find_refusal(demands)
@@ -403,26 +403,6 @@ def require_gate() -> Gate:
             "intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app; no intent covers a WebSocket"
         )
     return gate
-
-
-def _require_asyncio() -> asyncio.AbstractEventLoop:
-    loop = find_loop()
-    if loop is None:
-        raise RuntimeError(
-            "IntentMiddleware needs the event loop of asyncio, and the server runs another, such as trio's. "
-            "No call is verified, and none passes: choose a worker of asyncio."
-        )
-    return loop
-
-
-def _require_thread_of_its_own() -> None:
-    """Raise RuntimeError on an event loop: the view would block the loop, and the verification would never end."""
-    if find_loop() is None:
-        return
-    raise RuntimeError(
-        "intent_required: this view is a `def` that runs on the event loop, where it cannot wait for verification. "
-        "Make it `async def`, or have the framework run it in a thread (in Litestar: sync_to_thread=True)."
-    )
 
 
 async def _send_whole(answer: StoredResponse, send: Send) -> None:
