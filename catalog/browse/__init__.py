@@ -1,1 +1,1 @@
-"""The pages of the catalog: the list of operations, and one operation."""
+"""The pages of the catalog: the list of operations, one operation, and one property."""

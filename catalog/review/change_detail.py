@@ -8,7 +8,7 @@ from datetime import UTC, date, timedelta
 
 from django.db.models import QuerySet
 
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.change_labels import list_counted_types

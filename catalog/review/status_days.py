@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.presence_by_day import PropertyDay
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.models import Operation, OperationDay

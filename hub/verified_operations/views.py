@@ -8,8 +8,8 @@ from datetime import datetime
 from django.http import HttpRequest
 
 from affidavit.operations import Identity, strip_names
-from catalog.browse import operation_views
 from catalog.browse import views as catalog_views
+from catalog.browse.operation import views as operation_views
 from intents.models import split_operation
 from intents.rejections.tallies.last_verifications import read_last_verifications
 from wire.time.period import Period

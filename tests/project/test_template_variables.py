@@ -30,8 +30,8 @@ from affidavit import args_hash, mint_intent
 from affidavit.operations import Identity
 from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery, Target
-from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
+from catalog.browse.operation import tree_rows
 from catalog.drift import views as drift_views
 from catalog.ingest.operation_limit import record_excess
 from catalog.models import Drift, WitnessReport

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from affidavit.operations import Part, part_key
-from catalog.browse.presence_counts import Presence, list_presence
+from catalog.browse.operation.presence_counts import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes

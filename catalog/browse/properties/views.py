@@ -9,8 +9,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.operation_views import require_operation
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
+from catalog.browse.operation.views import require_operation
 from catalog.browse.properties.chart import draw_presence, draw_types
 from catalog.browse.properties.history import find_predecessor, find_successor, list_property_drift
 from catalog.browse.properties.presence_by_day import (

@@ -16,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
 from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.chart import draw_calls
 from catalog.browse.properties.presence_by_day import PropertyDay
 

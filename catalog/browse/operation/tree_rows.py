@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
-from catalog.browse.presence_counts import Presence
+from catalog.browse.operation.presence_counts import Presence
 from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES

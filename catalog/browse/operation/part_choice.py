@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from catalog.browse.tree_search import find_nodes, find_unknown_nodes
+from catalog.browse.operation.tree_search import find_nodes, find_unknown_nodes
 from catalog.evidence.parts import PartShape, list_part_nodes
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from catalog.browse import operation_views
+from catalog.browse.operation import code_examples, shape_tree
 from catalog.models import Drift, Operation
 from catalog.rules.baseline import reset_baseline
 from intents.reports.record import record_verifications
@@ -204,7 +204,7 @@ def test_the_content_of_a_large_branch_is_loaded_when_it_is_opened(api, browser_
 
 
 def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled_workspace, monkeypatch):
-    monkeypatch.setattr(operation_views, "MAX_ROWS", 3)
+    monkeypatch.setattr(shape_tree, "MAX_ROWS", 3)
     page = open_page(browser_client, filled_workspace)
     assert "first 3 fields" in page
     assert page.count("<details") == page.count("</details>")
@@ -234,7 +234,7 @@ def test_operations_with_clashing_tool_names_have_the_names_of_the_downloads(api
 
 
 def test_a_very_long_tool_definition_is_only_in_the_download(browser_client, filled_workspace, monkeypatch):
-    monkeypatch.setattr(operation_views, "MAX_TOOL_LENGTH", 100)
+    monkeypatch.setattr(code_examples, "MAX_TOOL_LENGTH", 100)
     page = open_page(browser_client, filled_workspace)
     assert "all tool definitions</a>" in page
     assert "inputSchema" not in page

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import describe, infer
-from catalog.browse.curl_command import MAX_DEPTH, MAX_NAMES, MAX_QUERY_NAMES, build_curl_command
+from catalog.browse.operation.curl_command import MAX_DEPTH, MAX_NAMES, MAX_QUERY_NAMES, build_curl_command
 
 
 def outline(method: str = "POST", path: str = "/orders/{orderId}", **parts: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import infer
-from catalog.browse.tree_search import find_nodes, find_search_example
+from catalog.browse.operation.tree_search import find_nodes, find_search_example
 from catalog.evidence.nodes import list_nodes
 
 TREES = st.recursive(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from affidavit import infer
-from catalog.browse.tree_rows import CLOSED_FROM, TreeRow, build_rows
+from catalog.browse.operation.tree_rows import CLOSED_FROM, TreeRow, build_rows
 from catalog.evidence.nodes import Node, list_nodes
 from tests.catalog.json_values import VALUES
 
