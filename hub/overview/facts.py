@@ -9,15 +9,9 @@ from typing import Any
 from catalog.operation_queries import OperationCounts
 from hub.overview.alarming_rate import is_alarming_rate
 from intents.rejections.tallies.totals import Total, count_rejections, count_verifications
-from outcomes.tallies.moved_counts import (
-    NOTHING_MOVED,
-    CountWithoutMoves,
-    MovedCounts,
-    RateWithoutMoves,
-    leave_out_moved_here,
-    leave_out_moves,
-)
+from outcomes.tallies.moved_counts import NOTHING_MOVED, MovedCounts
 from outcomes.tallies.series import Totals
+from outcomes.tallies.without_moves import CountWithoutMoves, RateWithoutMoves, leave_out_moved_here, leave_out_moves
 from workspaces.templatetags.numbers import rate_change
 
 FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf", "movedHere", "movedAway")

@@ -15,15 +15,10 @@ from outcomes.analytics.funnel import MAX_LOST, Funnel, FunnelStep, LostConversa
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.comparison import PREVIOUS, Comparison
 from outcomes.tallies.keys import KeyPage, KeyTotals, read_keys, stream_keys
-from outcomes.tallies.moved_counts import (
-    NOTHING_MOVED,
-    CountWithoutMoves,
-    MovedCounts,
-    count_moved,
-    leave_out_moved_here,
-)
+from outcomes.tallies.moved_counts import NOTHING_MOVED, MovedCounts, count_moved
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
+from outcomes.tallies.without_moves import CountWithoutMoves, leave_out_moved_here
 from wire.time.period import Period
 from workspaces.models import Environment
 

@@ -33,8 +33,8 @@ from outcomes.analytics.reached_conversations import (
 from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import read_keys
-from outcomes.tallies.moved_counts import leave_out_moved_here
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
+from outcomes.tallies.without_moves import leave_out_moved_here
 from wire.address_members import read_text
 from wire.time.period import Period
 from workspaces.access import has_role

@@ -30,8 +30,9 @@ from outcomes.broken_joins.reported_again import ReportedAgain, find_last_report
 from outcomes.models import Move
 from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
-from outcomes.tallies.moved_counts import count_moved, leave_out_moves
+from outcomes.tallies.moved_counts import count_moved
 from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
+from outcomes.tallies.without_moves import leave_out_moves
 from wire.address_members import read_number
 from wire.time.period import Period
 from workspaces.access import has_role
