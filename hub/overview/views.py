@@ -35,14 +35,9 @@ from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
 from outcomes.broken_joins.main_cause import find_main_cause
+from outcomes.tallies.first_and_last_data import find_first_data, find_first_moment, has_any_outcome
 from outcomes.tallies.kept_joins import find_pruned_days
-from outcomes.tallies.series import (
-    chart_buckets,
-    find_first_data,
-    find_first_moment,
-    has_any_outcome,
-    read_series_of_all_keys,
-)
+from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.table_exports import Table
 from wire.time.period import QUARTER, Period
 from workspaces.access import has_role

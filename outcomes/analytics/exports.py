@@ -15,8 +15,9 @@ from outcomes.analytics.outcomes_by_api_key import read_reporters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.reached_conversations import read_lags, select_conversations
 from outcomes.tallies.comparison import NOTHING, PREVIOUS, SIBLING, Comparison
+from outcomes.tallies.first_and_last_data import find_first_data
 from outcomes.tallies.kept_joins import find_pruned_days
-from outcomes.tallies.series import Totals, find_first_data, read_totals
+from outcomes.tallies.series import Totals, read_totals
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import unix_seconds

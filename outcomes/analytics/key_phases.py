@@ -8,7 +8,8 @@ from datetime import datetime
 
 from outcomes.analytics.lag import LagDistribution
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.series import find_first_data, read_series
+from outcomes.tallies.first_and_last_data import find_first_data
+from outcomes.tallies.series import read_series
 from wire.time.period import Period
 from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases

@@ -31,9 +31,10 @@ from outcomes.analytics.reached_conversations import (
     read_lags,
 )
 from outcomes.tallies.comparison import Comparison
+from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import read_keys
-from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
+from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moved_here
 from wire.address_members import read_text
 from wire.time.period import Period

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from outcomes.analytics.lag import estimate_pending
 from outcomes.broken_joins.healed_joins import Healing, estimate_healing
-from outcomes.tallies.series import find_first_data, read_series_of_all_keys
+from outcomes.tallies.first_and_last_data import find_first_data
+from outcomes.tallies.series import read_series_of_all_keys
 from wire.time.period import Period
 from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases

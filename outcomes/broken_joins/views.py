@@ -28,10 +28,11 @@ from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
 from outcomes.models import Move
+from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
 from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved
-from outcomes.tallies.series import find_first_data, find_step, has_any_outcome, read_totals
+from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moves
 from wire.address_members import read_number
 from wire.time.period import Period

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from outcomes.tallies.series import find_first_data
+from outcomes.tallies.first_and_last_data import find_first_data
 from wire.time.period import Period
 from workspaces.models import Environment, RetentionPolicy
 

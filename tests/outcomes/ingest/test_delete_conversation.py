@@ -16,7 +16,7 @@ from outcomes.ingest.delete_conversation import count_conversation, delete_conve
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
-from outcomes.tallies.series import find_first_data, find_first_moment
+from outcomes.tallies.first_and_last_data import find_first_data, find_first_moment
 from tests.outcomes.recount_rows import (
     read_report_times,
     read_tallies,
