@@ -5,7 +5,7 @@ from __future__ import annotations
 from catalog.browse.search import MatchingProperty, find_operations, find_properties
 from catalog.drift.queries import Place, find_absent
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches
-from outcomes.tallies.keys import find_matching_keys
+from outcomes.tallies.key_search import find_matching_keys
 from workspaces.models import Environment
 
 

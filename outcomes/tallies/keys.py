@@ -9,6 +9,7 @@ from typing import Any
 
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.comparison import Comparison, compare_with_previous
+from outcomes.tallies.key_search import contains_search
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.period import Period
@@ -73,12 +74,6 @@ def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
     return KeyTotals(ALL_KEYS, outcomes, broken_joins, reports, reached_conversations, compared_outcomes, keys=keys)
 
 
-def contains_search(column: str) -> str:
-    """Return SQL that is true if %(search)s is empty or part of the key, whatever its case."""
-    key, search = f'lower({column} COLLATE "default")', 'lower(%(search)s COLLATE "default")'
-    return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
-
-
 # Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally. The environments are
 # listed too, so that no partition but theirs is planned.
 SELECT_KEYS = f"""
@@ -118,14 +113,6 @@ WITH key_row AS MATERIALIZED ({SELECT_REPORTED_KEYS}), total AS (
   (SELECT false, * FROM key_row ORDER BY {ORDER} LIMIT %(limit)s OFFSET %(start)s)
 )
 SELECT * FROM total LEFT JOIN page_row ON true ORDER BY leads, {ORDER}
-"""
-
-
-# Keys of all time: only the tallies tell which of them were reported in a period.
-SELECT_MATCHING_KEYS = """
-SELECT outcome_key FROM outcomes_outcomekey
-WHERE environment_id = %(environment)s AND position(lower(%(search)s COLLATE "default") IN lowered) > 0
-LIMIT %(limit)s
 """
 
 
@@ -182,13 +169,6 @@ def read_keys(
 
 def read_total_of_keys(environment: Environment, period: Period, comparison: Comparison | None = None) -> KeyTotals:
     return read_keys(environment, period, [ALL_KEYS], comparison)[ALL_KEYS]
-
-
-def find_matching_keys(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
-    """Return keys that were ever reported and contain this text, whatever its case: at most `limit`, in no order."""
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_MATCHING_KEYS, {"environment": environment.pk, "search": search, "limit": limit})
-        return [key for (key,) in cursor.fetchall()]
 
 
 def _keys_query(

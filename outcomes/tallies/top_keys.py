@@ -15,15 +15,8 @@ from typing import Any
 
 from outcomes.models import MAGNITUDE_STEPS
 from outcomes.tallies.comparison import Comparison, compare_with_previous
-from outcomes.tallies.keys import (
-    KeyPage,
-    KeyTotals,
-    contains_search,
-    find_matching_keys,
-    read_key_page,
-    read_keys,
-    read_total_of_keys,
-)
+from outcomes.tallies.key_search import contains_search, find_matching_keys
+from outcomes.tallies.keys import KeyPage, KeyTotals, read_key_page, read_keys, read_total_of_keys
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.shards import SHARDS
 from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month

@@ -15,7 +15,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import OutcomeKey
-from outcomes.tallies import keys, top_keys
+from outcomes.tallies import key_search, top_keys
 from tests.outcomes.recount_rows import list_search_keys
 from wire.time.period import Period
 
@@ -41,8 +41,8 @@ def test_a_search_finds_exactly_the_keys_that_contain_the_text(environments, nam
     OutcomeKey.objects.all().delete()
     OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)
     matches = {name for name in names if search.lower() in name.lower()}
-    assert set(keys.find_matching_keys(production, search, limit=100)) == matches
-    assert len(keys.find_matching_keys(production, search, limit=1)) == min(len(matches), 1)
+    assert set(key_search.find_matching_keys(production, search, limit=100)) == matches
+    assert len(key_search.find_matching_keys(production, search, limit=1)) == min(len(matches), 1)
 
 
 def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation_is_known(environments):
