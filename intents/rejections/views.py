@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from intents.rejections import chart_sentence, plotly_figures, rejections_by_key
+from intents.rejections.empty_page import build_first_lines, build_first_report
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
-from intents.rejections.first_verification import build_first_lines, build_first_report
 from intents.rejections.last_intents import find_users
 from intents.rejections.queries import count_calls, find_retention_days, has_verifications
 from intents.rejections.rejections_page import RejectionAnalysis

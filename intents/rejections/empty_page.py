@@ -1,4 +1,4 @@
-"""What the page of rejections offers to paste until the first verification is reported: a report, and Python lines."""
+"""The report on an empty page of rejections that sends the first verifications, and the Python lines for it (pure)."""
 
 from __future__ import annotations
 
