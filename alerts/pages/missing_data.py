@@ -9,7 +9,7 @@ from alerts.evaluation.preview import PREVIEW_LENGTH, Preview
 from alerts.models import Alert
 from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from catalog.operation_queries import find_observed_span
-from intents.rejections.queries import find_first_data as find_first_verification
+from intents.rejections.tallies.first_and_last_verifications import find_first_data as find_first_verification
 from outcomes.tallies.first_and_last_data import find_first_data as find_first_outcome
 from workspaces.models import Environment
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from catalog.inbox_queries import count_dead_letters, find_last_witness_reports
-from intents.rejections.tallies.last_verifications import find_last_verifications
+from intents.rejections.tallies.first_and_last_verifications import find_last_verifications
 from outcomes.tallies.first_and_last_data import find_last_reports
 from workspaces.models import Environment, Workspace
 

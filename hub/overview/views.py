@@ -26,9 +26,9 @@ from hub.sample.views import may_remove_sample
 from intents.gate.queries import has_decisions
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.rise import Rise
-from intents.rejections.queries import find_first_moment as find_first_verification
-from intents.rejections.queries import has_verifications
 from intents.rejections.rejections_page import RejectionAnalysis
+from intents.rejections.tallies.first_and_last_verifications import find_first_moment as find_first_verification
+from intents.rejections.tallies.first_and_last_verifications import has_verifications
 from intents.rejections.tallies.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters

@@ -16,7 +16,7 @@ from intents.rejections.outage.read_outage import (
     find_last_accepted,
     sum_rejections_since,
 )
-from intents.rejections.tallies.last_verifications import find_last_verifications
+from intents.rejections.tallies.first_and_last_verifications import find_last_verifications
 from wire.time.timestamps import cut_to_second
 from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
 from workspaces.secrets.rotate import find_signer

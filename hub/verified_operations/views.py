@@ -11,7 +11,7 @@ from affidavit.operations import Identity, strip_names
 from catalog.browse import views as catalog_views
 from catalog.browse.operation import views as operation_views
 from intents.models import split_operation
-from intents.rejections.tallies.last_verifications import read_last_verifications
+from intents.rejections.tallies.first_and_last_verifications import read_last_verifications
 from wire.time.period import Period
 from workspaces.models import Environment
 from workspaces.pages.page import Page

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
-from intents.models import ALL_VERSIONS, Rejection, VerificationTally
+from intents.models import ALL_VERSIONS, Rejection
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
 from intents.rejections.tallies.series import ResultBucket, build_buckets, split_period
 from intents.rejections.tallies.totals import Total
@@ -69,32 +69,6 @@ def find_retention_days(workspace: Workspace) -> int | None:
     """Return for how many days the workspace keeps single rejections; None if it never deletes them."""
     days = RetentionPolicy.objects.filter(workspace=workspace).values_list("rejections", flat=True)
     return days.first()
-
-
-def has_verifications(environment: Environment) -> bool:
-    """Return whether a verification was ever reported."""
-    return VerificationTally.objects.filter(environment=environment).exists()
-
-
-def find_first_data(environment: Environment) -> datetime | None:
-    """Return the first quarter hour with a verification; None if there is none."""
-    tallies = VerificationTally.objects.filter(environment=environment)
-    first: datetime | None = tallies.aggregate(first=Min("start"))["first"]
-    return first
-
-
-def find_first_moment(environment: Environment) -> datetime | None:
-    """Return the time of the first verification, or of one soon after it: single accepted calls are not stored.
-
-    Return None if there is no verification.
-    """
-    first = find_first_data(environment)
-    if first is None:
-        return None
-    last_at = VerificationTally.objects.filter(environment=environment, start=first).aggregate(at=Min("last_at"))["at"]
-    rejections = Rejection.objects.filter(environment=environment, occurred_at__gte=first, occurred_at__lt=last_at)
-    first_rejected: datetime | None = rejections.aggregate(at=Min("occurred_at"))["at"]
-    return first_rejected or last_at
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:

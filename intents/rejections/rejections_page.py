@@ -15,6 +15,7 @@ from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.grown_reasons import find_new_reason
 from intents.rejections.growth.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.phases import RejectionChange, read_phases
+from intents.rejections.tallies.first_and_last_verifications import find_first_data
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import (
     GroupSummary,
@@ -99,7 +100,7 @@ class RejectionAnalysis:
     @cached_property
     def first_data(self) -> datetime | None:
         """Return the first quarter hour with a verification here, in any period; None if there is none."""
-        return queries.find_first_data(self.environment)
+        return find_first_data(self.environment)
 
     @property
     def has_data_before(self) -> bool:
