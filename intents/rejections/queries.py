@@ -1,15 +1,12 @@
-"""The queries of verifications and rejections, for pages."""
+"""The sums of verifications and rejections in a period, read from tallies."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet, Sum
-
-from intents.models import ALL_VERSIONS, Rejection
+from intents.models import ALL_VERSIONS
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
 from intents.rejections.tallies.series import ResultBucket, build_buckets, split_period
 from intents.rejections.tallies.totals import Total
@@ -19,7 +16,7 @@ from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import DAY, Segment, cover_period, segment_columns
 from wire.time.buckets import Bucket
 from wire.time.period import Period
-from workspaces.models import Environment, RetentionPolicy, Workspace
+from workspaces.models import Environment
 
 NO_FILTERS = RejectionFilters()
 NO_VERSION = 0  # stands for a version that was not reported
@@ -63,12 +60,6 @@ SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts
 """
 SELECT_FILTERED_SERIES = SELECT_SERIES.format(tallies=TALLIES_OF_SEGMENTS)
 SELECT_WHOLE_SERIES = SELECT_SERIES.format(tallies=SUMS_OF_SEGMENTS)
-
-
-def find_retention_days(workspace: Workspace) -> int | None:
-    """Return for how many days the workspace keeps single rejections; None if it never deletes them."""
-    days = RetentionPolicy.objects.filter(workspace=workspace).values_list("rejections", flat=True)
-    return days.first()
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
@@ -132,51 +123,17 @@ def count_results(
     return [+results for results in counts]  # without results whose count was subtracted down to 0
 
 
-def list_rejections(
-    environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
-) -> QuerySet[Rejection]:
-    """Return the single rejections, the latest first."""
-    rejections = Rejection.objects.filter(
-        environment=environment, occurred_at__gte=period.start, occurred_at__lt=period.end, **_read_conditions(filters)
-    )
-    if filters.reason:
-        rejections = rejections.filter(reason=filters.reason)
-    if filters.since:
-        rejections = rejections.filter(occurred_at__gte=filters.since)
-    if filters.key_prefix:
-        keys = environment.workspace.api_keys.filter(prefix=filters.key_prefix)
-        rejections = rejections.filter(api_key_id__in=list(keys.values_list("pk", flat=True)))
-    return rejections.order_by("-occurred_at", "-id")
-
-
-def find_first_rejection(environment: Environment, period: Period, filters: RejectionFilters) -> datetime | None:
-    """Return the time of the first single rejection in a period; None if none is stored."""
-    rejections = list_rejections(environment, period, filters).order_by("occurred_at")
-    return rejections.values_list("occurred_at", flat=True).first()
-
-
-def count_calls(rejections: QuerySet[Rejection]) -> int:
-    """Return the number of calls: equal calls can be reported together, as one rejection."""
-    return int(rejections.aggregate(sum=Sum("count"))["sum"] or 0)
-
-
 def tallies_query(
     environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters
 ) -> dict[str, Any]:
     return {
         "environments": list(environments),
         "versions": [filters.version] if filters.version else [NO_VERSION, *VERSIONS.values()],
-        "operations": _list_operations(filters),
+        "operations": list_operations(filters),
         **segment_columns(segments),
     }
 
 
-def _list_operations(filters: RejectionFilters) -> list[str]:
+def list_operations(filters: RejectionFilters) -> list[str]:
     """Return the operation of the filter as it is, and its template, which may be what is stored; [] if it is empty."""
     return [filters.operation, template_operation(filters.operation)] if filters.operation else []
-
-
-def _read_conditions(filters: RejectionFilters) -> dict[str, Any]:
-    """Return the conditions on version and operation that the filters set."""
-    conditions = {"version": filters.version, "operation__in": _list_operations(filters)}
-    return {column: value for column, value in conditions.items() if value}

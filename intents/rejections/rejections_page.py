@@ -15,6 +15,7 @@ from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.grown_reasons import find_new_reason
 from intents.rejections.growth.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.phases import RejectionChange, read_phases
+from intents.rejections.single_rejections import find_first_rejection, list_rejections
 from intents.rejections.tallies.first_and_last_verifications import find_first_data
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import (
@@ -133,7 +134,7 @@ class RejectionAnalysis:
             return None, False, 0
         end = next((bucket.start for bucket in self.buckets if bucket.start > start), self.period.end)
         bucket = replace(self.period, start=start, end=end)
-        first = queries.find_first_rejection(self.environment, bucket, self.filters)
+        first = find_first_rejection(self.environment, bucket, self.filters)
         count = sum(bucket.rejections for bucket in self.buckets if bucket.start >= start)
         return first or start, first is not None and self.chart_period.step == "hour", count
 
@@ -145,7 +146,7 @@ class RejectionAnalysis:
     @property
     def rejections(self) -> QuerySet[Rejection]:
         """Return the single rejections, the latest first."""
-        return queries.list_rejections(self.environment, self.period, self.filters)
+        return list_rejections(self.environment, self.period, self.filters)
 
     @cached_property
     def keys_since(self) -> datetime | None:

@@ -18,8 +18,8 @@ from intents.rejections.empty_page import build_first_lines, build_first_report
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.last_intents import find_users
-from intents.rejections.queries import count_calls, find_retention_days
 from intents.rejections.rejections_page import RejectionAnalysis
+from intents.rejections.single_rejections import count_calls, find_retention_days
 from intents.rejections.tallies import totals
 from intents.rejections.tallies.first_and_last_verifications import has_verifications
 from wire.time.period import Period
