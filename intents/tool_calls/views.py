@@ -13,6 +13,7 @@ from intents.models import MintedIntent
 from intents.rejections.detail.call_events import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
 from intents.tool_calls.queries import ToolCall, find_tool_call, list_environments_with
+from intents.tool_calls.unknown_tool_call import explain_unknown_tool_call
 from wire.address_members import read_text
 from wire.errors import NotFound
 from wire.table_exports import Table
@@ -60,18 +61,6 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         Table("rejections", REJECTION_COLUMNS, lambda: list_rejection_rows(environment, call.rejections)),
     ]
     return Page("intents/tool_call.html", build_context, tables, has_period=False)
-
-
-def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> str:
-    """Say that nothing in this environment names the tool call, and in which environments it is known."""
-    if not tool_call_id:
-        return "Name the tool call in the address, as ?id=…"
-    words = (
-        "No minted intent and no rejection in this environment names this tool call. Older ones may have been"
-        " deleted. Accepted calls are counted, not kept one by one."
-    )
-    names = ", ".join(list_environments_with(environment, tool_call_id))
-    return f"{words} It is known in {names}." if names else words
 
 
 def _event_rows(environment: Environment, tool_call_id: str) -> Iterator[Sequence[Any]]:

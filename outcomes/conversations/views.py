@@ -12,7 +12,8 @@ from django.utils import timezone
 from outcomes.broken_joins.causes.advice import ADVICE, advise_on_one
 from outcomes.broken_joins.exports import BROKEN_JOIN_COLUMNS, write_join_cells
 from outcomes.broken_joins.healed_joins import find_longest_healing
-from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
+from outcomes.conversations.detail import ConversationDetail, find_conversation
+from outcomes.conversations.unknown_conversation import explain_unknown_conversation
 from outcomes.models import Outcome
 from wire.address_members import read_text
 from wire.errors import NotFound
@@ -75,17 +76,6 @@ def _write_advice(environment: Environment, detail: ConversationDetail) -> str:
         return ""
     first = min((outcome.first_reported_at for outcome in detail.outcomes), default=None)
     return advise_on_one(detail.diagnosis.kind, first, find_longest_healing(environment), now=timezone.now())
-
-
-def explain_unknown_conversation(environment: Environment, conversation_id: str) -> str:
-    """Say that an id is not known here, and where it is known."""
-    words = "No conversation with this id was registered or reported in this environment."
-    if not conversation_id:
-        return "Name the conversation in the address, as ?id=…"
-    diagnosis = diagnose_id(environment, conversation_id)
-    if diagnosis.found_in:
-        return f"{words} It is known in {diagnosis.found_in}."
-    return f"{words} {ADVICE[diagnosis.kind].meaning}" if diagnosis.kind != "never-seen" else words
 
 
 def _measure_lag(detail: ConversationDetail, outcome: Outcome) -> timedelta | None:
