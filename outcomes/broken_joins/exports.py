@@ -16,9 +16,9 @@ from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
 from outcomes.broken_joins.join_phases import read_join_phases
 from outcomes.broken_joins.listed_joins import find_listed_joins
-from outcomes.broken_joins.queries import find_broken_joins, find_reported_again, list_api_keys
+from outcomes.broken_joins.queries import find_broken_joins, list_api_keys
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
-from outcomes.broken_joins.reported_again import find_last_reports
+from outcomes.broken_joins.reported_again import find_last_reports_by_cause, find_reported_again
 from outcomes.models import Move
 from outcomes.tallies.series import read_totals
 from wire.table_exports import Table
@@ -86,7 +86,7 @@ def _cause_rows(environment: Environment, period: Period, key: str) -> Rows:
     joins = stream_broken_joins(environment, find_broken_joins(environment, period, key))
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
     starts = find_cause_starts(environment, period, causes, key=key)
-    again = find_last_reports(stream_broken_joins(environment, find_reported_again(environment, period, key)))
+    again = find_last_reports_by_cause(stream_broken_joins(environment, find_reported_again(environment, period, key)))
     for cause in causes:
         match, start = cause.example.diagnosis.match, starts[cause.kind, cause.environment]
         yield (

@@ -13,7 +13,8 @@ from django.db.models import Count, QuerySet
 from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
 from outcomes.broken_joins.filters import JoinFilters
-from outcomes.broken_joins.queries import find_broken_joins, find_reported_again, sort_by_last_report
+from outcomes.broken_joins.queries import find_broken_joins, sort_by_last_report
+from outcomes.broken_joins.reported_again import find_reported_again
 from outcomes.models import Outcome
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment

@@ -26,18 +26,6 @@ def find_broken_joins(environment: Environment, period: Period, key: str = "") -
     )
 
 
-def find_reported_again(environment: Environment, period: Period, key: str = "") -> QuerySet[Outcome]:
-    """Return the broken joins first reported before the period and last in it, the latest report first.
-
-    key: their outcome key, "" for any.
-    """
-    start, _ = widen_to_quarters(period)
-    joins = Outcome.objects.filter(
-        environment=environment, broken=True, first_reported_at__lt=start, **within("last_reported_at", period)
-    )
-    return sort_by_last_report(joins.filter(outcome_key=key) if key else joins).select_related("conversation")
-
-
 def sort_by_last_report(joins: QuerySet[Outcome]) -> QuerySet[Outcome]:
     return joins.order_by("-last_reported_at", "-first_reported_at", "-conversation_id", "outcome_key")
 

@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from outcomes.broken_joins.causes.groups import BrokenJoin, Cause, group_by_cause
 from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
-from outcomes.broken_joins.queries import find_reported_again
+from outcomes.broken_joins.queries import sort_by_last_report, within
+from outcomes.models import Outcome
+from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.models import Environment
 
@@ -40,6 +44,18 @@ def read_reported_again(environment: Environment, period: Period, key: str = "")
     return ReportedAgain(len(joins) if len(joins) < NEWEST_DIAGNOSED else outcomes.count(), joins)
 
 
-def find_last_reports(joins: Iterable[BrokenJoin]) -> Mapping[tuple[str, str], datetime]:
+def find_last_reports_by_cause(joins: Iterable[BrokenJoin]) -> Mapping[tuple[str, str], datetime]:
     """Return the time of the last report of each cause, by diagnosis and environment."""
     return {(cause.kind, cause.environment): cause.last_reported_at for cause in group_by_cause(joins)}
+
+
+def find_reported_again(environment: Environment, period: Period, key: str = "") -> QuerySet[Outcome]:
+    """Return the broken joins first reported before the period and last in it, the latest report first.
+
+    key: their outcome key, "" for any.
+    """
+    start, _ = widen_to_quarters(period)
+    joins = Outcome.objects.filter(
+        environment=environment, broken=True, first_reported_at__lt=start, **within("last_reported_at", period)
+    )
+    return sort_by_last_report(joins.filter(outcome_key=key) if key else joins).select_related("conversation")

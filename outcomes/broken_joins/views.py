@@ -26,7 +26,7 @@ from outcomes.broken_joins.moves.move import find_movable
 from outcomes.broken_joins.queries import find_broken_joins, find_oldest_report, list_api_keys
 from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
-from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports, read_reported_again
+from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports_by_cause, read_reported_again
 from outcomes.models import Move
 from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
 from outcomes.tallies.kept_joins import find_kept_days
@@ -153,7 +153,7 @@ def _describe_causes(
     longest = find_longest_healing(environment)
     causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
     starts = find_cause_starts(environment, period, causes, key=key, is_partial=is_partial)
-    last_reports = find_last_reports([*joins, *again.joins])
+    last_reports = find_last_reports_by_cause([*joins, *again.joins])
     return [
         {
             "cause": cause,

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from outcomes.broken_joins.queries import find_broken_joins, find_reported_again, sort_by_last_report
-from outcomes.broken_joins.reported_again import read_reported_again
+from outcomes.broken_joins.queries import find_broken_joins, sort_by_last_report
+from outcomes.broken_joins.reported_again import find_reported_again, read_reported_again
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_tables
