@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from affidavit._shapes.evidence import MAX_NAMES
 from alerts.addresses.webhook_address import MAX_LENGTH
 from alerts.evaluation.preview import PREVIEW_LENGTH
 from alerts.models import MAX_NAME as MAX_TARGET_NAME
@@ -20,6 +21,7 @@ from intents.rejections.detail.rejection import AROUND
 from wire.redelivery.idempotency import ANSWER_LIFETIME
 from wire.time.period import DEFAULT_PRESET, PRESETS
 from wire.time.timestamps import EARLIEST
+from workspaces.annotations.phase_comparison import MOST_PENDING
 from workspaces.models import PREFIX_LENGTH, Annotation, ApiKey, Environment, Workspace
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
@@ -32,6 +34,7 @@ from workspaces.shared_links.links import DAYS
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST_LINE = 160
 WORDS = {3: "three", 7: "seven", 10: "ten"}
+SHARES = {0.1: "a tenth"}
 TIMES = {2: "twice", 3: "three times"}
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 PASSWORD_LENGTH = settings.AUTH_PASSWORD_VALIDATORS[1]["OPTIONS"]["min_length"]
@@ -65,6 +68,11 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
         (f"It is kept for {WORDS[LIFETIME_SECONDS // 60]} minutes", ("intents/inspector.html",)),
         (f"then {WORDS[UNDO_TIME // SECOND]} seconds in which it can be undone", ("intents/_partials/decision.html",)),
         (f"failed like this in the {AROUND // HOUR} hours before and after", ("intents/rejection.html",)),
+        (
+            f"over {SHARES[MOST_PENDING]} of",
+            tuple(f"outcomes/_partials/{name}_phases.html" for name in ("join", "key")),
+        ),
+        (f"More than {MAX_NAMES} names were observed", ("catalog/_partials/field_overrides.html",)),
         (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours", ("workspaces/secrets.html",)),
         (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours more", (f"{WORKSPACES}/rotation.html",)),
         (
@@ -113,7 +121,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
         *(
             (f'<option value="{days}"{" selected" * (days == 7)}>{days} day{"s" * (days > 1)}</option>', (name,))
             for days in DAYS
-            for name in ("_partials/share.html",)
+            for name in ("_partials/share_menu.html",)
         ),
     ],
 )
@@ -123,7 +131,7 @@ def test_a_template_has_the_number_of_the_code(text, templates):
 
 
 def test_a_page_offers_no_other_length_of_time_for_a_shared_link():
-    share = (settings.BASE_DIR / "templates/_partials/share.html").read_text()
+    share = (settings.BASE_DIR / "templates/_partials/share_menu.html").read_text()
     assert share.count("<option") == len(DAYS)
 
 

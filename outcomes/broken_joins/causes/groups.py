@@ -9,7 +9,8 @@ from datetime import datetime
 
 from outcomes.broken_joins.causes.diagnose import Diagnosis
 
-MAX_EXAMPLES = 5  # first joins of a cause, of which the page names the first two ids (_partials/causes.html)
+MAX_EXAMPLES = 5  # first joins of a cause
+NAMED_IDS = 2  # of these, the ids that the page names at most
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class Cause:
     def example_ids(self) -> Sequence[str]:
         """Return a few of the ids, without repetition."""
         return list(dict.fromkeys(join.conversation_id for join in self.examples))
+
+    @property
+    def further_named_ids(self) -> Sequence[str]:
+        """Return the ids that the page names besides that of `example`."""
+        return self.example_ids[1:NAMED_IDS]
 
 
 def group_by_cause(joins: Iterable[BrokenJoin], *, may_heal_from: datetime | None = None) -> Sequence[Cause]:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from hub.retention.prune import prune_all
 from outcomes.broken_joins import cause_starts, diagnosed_joins, queries
+from outcomes.broken_joins.causes import groups
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
 from outcomes.broken_joins.main_cause import find_main_cause
@@ -211,6 +212,13 @@ def test_the_page_shows_two_ids_of_a_cause(production, browser_client):
     record_outcomes(production, [Report(f"gone-{n}", "k") for n in range(9)], now=timezone.now())
     card = browser_client.get(PAGE).content.decode().partition("<h2>Causes</h2>")[2].partition("</section>")[0]
     assert len(re.findall("<code>gone-[0-9]</code>", card)) == 2
+
+
+def test_the_page_shows_as_many_ids_of_a_cause_as_the_code_says(production, browser_client, monkeypatch):
+    monkeypatch.setattr(groups, "NAMED_IDS", 3)
+    record_outcomes(production, [Report(f"gone-{n}", "k") for n in range(9)], now=timezone.now())
+    card = browser_client.get(PAGE).content.decode().partition("<h2>Causes</h2>")[2].partition("</section>")[0]
+    assert len(re.findall("<code>gone-[0-9]</code>", card)) == 3
 
 
 def test_the_broken_rate_is_exported_by_environment_and_by_api_key(production, workspace, api, browser_client):
