@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
-from catalog.change_labels import describe_successor
 from catalog.drift.compare_outlines import (
     PATH,
     Change,
@@ -23,6 +22,7 @@ from catalog.drift.presence.no_longer_seen_rule import ENOUGH, NO_LONGER_SEEN, N
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
+from catalog.successor_text import describe_successor
 
 TYPE_KINDS = ("type", "nullable", "known")  # kinds of changes that can come with a new type
 

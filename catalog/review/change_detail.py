@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
-from catalog.change_labels import list_counted_types
 from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS, Absence, AbsenceStates
@@ -21,6 +20,7 @@ from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import find_node
 from catalog.models import Drift, Operation, OperationVersion
+from catalog.new_types import list_counted_types
 from catalog.operation_queries import find_operation
 from catalog.review.impact import is_new_status
 from catalog.review.status_days import list_status_days

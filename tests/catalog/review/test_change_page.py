@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.browse.operation.presence_counts import Presence
-from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS, count_new_type
+from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
 from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
 from catalog.review.change_detail import MAX_SIBLINGS, MAX_STORY, find_current_field
@@ -488,20 +488,6 @@ def test_the_line_below_the_heading_has_no_empty_item(api, browser_client, works
     drift = Drift.objects.get(kind="optional")
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "· ·" not in page
-
-
-@pytest.mark.parametrize(
-    ("count", "before", "after", "words"),
-    [
-        (1, "integer", "integer or string", "1 string"),
-        (2, "null", "object or null", "2 objects"),
-        (1_000, "string", "string or null", "1,000 nulls"),
-        (3, "integer", "map of integer", "3 objects"),
-        (2, "integer", "integer or string or boolean", "2 values of new types"),
-    ],
-)
-def test_the_values_of_a_new_type_are_counted_in_words(count, before, after, words):
-    assert count_new_type(count, before, after) == words
 
 
 def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api, workspace):
