@@ -9,8 +9,8 @@ from functools import cached_property
 from affidavit import Evidence
 from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.compare_outlines import Change
-from catalog.drift.presence.absence_counters import find_absence_states
-from catalog.drift.presence.no_longer_seen_rule import AbsenceEvent, AbsenceStates, update_absences
+from catalog.drift.presence.absence_counters import AbsenceEvent, AbsenceStates, update_absences
+from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.evidence.active_resets import first_visible_epoch
 from catalog.evidence.maps import merge_map_values
 from catalog.evidence.parts import PartMaps, part_of

@@ -11,10 +11,11 @@ from django.db.models import QuerySet
 from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
-from catalog.drift.presence.absence_counters import find_absence_states
+from catalog.drift.presence.absence_counters import Absence, AbsenceStates
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
-from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS, Absence, AbsenceStates
+from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS
 from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
+from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from affidavit import retemplate
 from affidavit.operations import Identity, strip_names
-from catalog.drift.presence.absence_counters import find_absence_row
-from catalog.drift.presence.no_longer_seen_rule import limit_absences
+from catalog.drift.presence.absence_counters import limit_absences
+from catalog.drift.presence.stored_absences import find_absence_row
 from catalog.evidence.reported_operation import build_empty_row, load_reported
 from catalog.models import Operation, TemplateRule
 from catalog.operation_queries import prefetch_evidence, visible_operations

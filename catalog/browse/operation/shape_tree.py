@@ -16,9 +16,9 @@ from catalog.browse.operation.tree_rows import TreeRow, build_rows, find_chosen_
 from catalog.browse.operation.tree_search import find_nodes, find_search_example, find_unknown_nodes
 from catalog.downloads.absent_properties import mark_descriptor
 from catalog.downloads.schemas.json_schema import build_part_schema
-from catalog.drift.presence.absence_counters import find_absence_states
 from catalog.drift.presence.current_presence import find_probably_gone, list_no_longer_seen
 from catalog.drift.presence.load_no_longer_seen import find_absent_properties
+from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import find_latest_changes
 from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from django.db.models import BooleanField, Func, QuerySet
 
+from catalog.drift.presence.absence_counters import AbsenceStates
 from catalog.drift.presence.current_presence import (
     PresenceState,
     list_no_longer_seen,
     list_perhaps_absent,
     list_perhaps_gone,
 )
-from catalog.drift.presence.no_longer_seen_rule import AbsenceStates
 from catalog.drift.presence.operation_presence import ComparedOperation, OperationKey, ProbablyGone
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Operation, OperationPart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from catalog.drift.presence.no_longer_seen_rule import Absence
+from catalog.drift.presence.absence_counters import Absence
 from wire.significance import chance_of_run
 
 CHANCE = 0.01  # an absence is unusual if it is less probable than this at the usual rate of the property

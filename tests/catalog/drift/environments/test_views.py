@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
 from catalog.drift.environments import views
+from catalog.drift.presence.absence_counters import Absence
 from catalog.drift.presence.current_presence import PresenceState, find_current_presence
-from catalog.drift.presence.no_longer_seen_rule import Absence
 from catalog.drift.presence.probably_gone_rule import CHANCE, LEAST, is_probably_gone, is_unusual
 from catalog.evidence.nodes import list_nodes
 from catalog.models import Operation
