@@ -12,7 +12,6 @@ from typing import Any
 
 from affidavit.operations import Identity
 from catalog.downloads.absent_properties import drop_marked, mark_outlines
-from catalog.downloads.mcp import build_mcp_document
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.queries import (
     digest_absent,
@@ -23,7 +22,12 @@ from catalog.downloads.queries import (
     load_unobserved_bodies,
 )
 from catalog.downloads.schemas.json_schema import build_schema_document
-from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
+from catalog.downloads.tools.mcp import build_mcp_document
+from catalog.downloads.tools.tool_definitions import (
+    build_anthropic_document,
+    build_openai_document,
+    build_tools_document,
+)
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
 from catalog.rules.hint_rules import load_hints

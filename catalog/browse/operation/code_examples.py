@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from catalog.browse.operation.curl_command import build_curl_command
 from catalog.downloads.absent_properties import drop_marked, mark_outline
 from catalog.downloads.queries import find_operation_name
-from catalog.downloads.tools import build_tool
+from catalog.downloads.tools.tool_definitions import build_tool
 from catalog.drift.presence.load_no_longer_seen import find_absent_properties
 from catalog.evidence.unobserved_resets import list_unobserved_bodies
 from catalog.models import Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.downloads.default_hints import derive_hints
+from catalog.downloads.tools.default_hints import derive_hints
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape
 from catalog.models import BaselineReset, HintRule, MapRule, Operation

@@ -14,7 +14,7 @@ from affidavit import describe, infer
 from bench._support.exported_schemas import resolve_references
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.operation_names import MAX_TOOL_NAME_LENGTH, name_operations
-from catalog.downloads.tools import build_tools_document
+from catalog.downloads.tools.tool_definitions import build_tools_document
 
 REPEATED = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
 ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}

@@ -7,10 +7,10 @@ from typing import Any
 
 from affidavit.operations import Identity
 from catalog.downloads.absent_properties import identify_outline
-from catalog.downloads.default_hints import derive_hints
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.schemas.json_schema import build_schema
-from catalog.downloads.tools import build_tool
+from catalog.downloads.tools.default_hints import derive_hints
+from catalog.downloads.tools.tool_definitions import build_tool
 from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 EMPTY_OBJECT_DESCRIPTOR = {"type": "unknown", "reason": "empty", "of": "object"}

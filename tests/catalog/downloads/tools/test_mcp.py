@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
-from catalog.downloads.mcp import build_mcp_document, build_output_schema
+from catalog.downloads.tools.mcp import build_mcp_document, build_output_schema
 from tests.catalog.downloads.schemas.test_json_schema import VALUES
 from tests.catalog.downloads.test_openapi import NO_BODY, outline, shape
 

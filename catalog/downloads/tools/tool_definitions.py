@@ -8,7 +8,7 @@ from typing import Any
 from affidavit.operations import PARAMETER, READS, REQUEST
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.schemas.json_schema import build_fields_schema, build_part_schema, build_schema
-from catalog.downloads.tool_descriptions import describe_tool
+from catalog.downloads.tools.tool_descriptions import describe_tool
 from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalog.downloads.default_hints import derive_hints
+from catalog.downloads.tools.default_hints import derive_hints
 
 HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]
 

@@ -1,0 +1,1 @@
+"""The operations of the catalog as tools for assistants."""
