@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from catalog.downloads import documents, examples
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import Document
+from catalog.downloads.etags import compute_catalog_etag, compute_format_etag
 from wire.address_members import read_text
 from wire.errors import InvalidRequest
 from wire.http.machine_view import CallExample, MethodFirstView
@@ -115,14 +116,14 @@ class Catalog(DownloadView):
         return super().get(request)
 
     def compute_etag(self, environment: Environment, request: Request) -> str:
-        return documents.compute_catalog_etag(environment, evidence=parse_evidence(request))
+        return compute_catalog_etag(environment, evidence=parse_evidence(request))
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
         evidence = parse_evidence(request)
         document = get_or_render(
             environment,
             "catalog" if evidence else "catalog without evidence",
-            compute_etag=lambda: documents.compute_catalog_etag(environment, evidence=evidence),
+            compute_etag=lambda: compute_catalog_etag(environment, evidence=evidence),
             render=lambda: documents.render_catalog(environment, evidence=evidence),
         )
         return respond_with(document)
@@ -141,14 +142,14 @@ class FormatView(DownloadView):
         return self.format_name
 
     def compute_etag(self, environment: Environment, request: Request) -> str:
-        return documents.compute_format_etag(environment, self.find_format_name(request))
+        return compute_format_etag(environment, self.find_format_name(request))
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
         format_name = self.find_format_name(request)
         document = get_or_render(
             environment,
             format_name,
-            compute_etag=lambda: documents.compute_format_etag(environment, format_name),
+            compute_etag=lambda: compute_format_etag(environment, format_name),
             render=lambda: documents.render_format(environment, format_name),
         )
         return respond_with(document)

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-from affidavit.operations import Identity
 from catalog.downloads.absent_properties import drop_marked, mark_outlines
-from catalog.downloads.openapi import build_openapi_document
-from catalog.downloads.queries import (
-    digest_absent,
-    find_absence_digest,
-    find_catalog_digest,
-    iterate_operation_texts,
-    load_catalog,
-    load_unobserved_bodies,
+from catalog.downloads.catalog_digests import digest_absent
+from catalog.downloads.etags import (
+    Hints,
+    combine_revision,
+    format_catalog_etag,
+    hash_etag,
+    hash_format_etag,
+    load_format_hints,
+    title,
 )
+from catalog.downloads.openapi import build_openapi_document
+from catalog.downloads.queries import iterate_operation_texts, load_catalog, load_unobserved_bodies
 from catalog.downloads.schemas.json_schema import build_schema_document
 from catalog.downloads.tools.mcp import build_mcp_document
 from catalog.downloads.tools.tool_definitions import (
@@ -30,15 +32,10 @@ from catalog.downloads.tools.tool_definitions import (
 )
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.evidence.outlines import Outline
-from catalog.rules.hint_rules import load_hints
 from wire.postgresql.snapshot import read_snapshot
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "10"  # increased when a document is rendered differently, so that its ETag changes
-
-Hints = Mapping[Identity, Mapping[str, bool]]
-"""The values of tools' hints that manual overrides set, by operation."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,6 @@ FORMATS: Mapping[str, Callable[[CatalogContent], Mapping[str, Any]]] = {
     "tools for anthropic": lambda content: build_anthropic_document(content.environment, content.current_outlines),
     "mcp": lambda content: build_mcp_document(content.current_outlines, content.hints),
 }
-FORMATS_WITH_HINTS = frozenset({"mcp"})
 
 
 @dataclass(frozen=True)
@@ -134,16 +130,6 @@ def render_head(environment: Environment, revision: str) -> str:
     return f'{facts[:-1]}, "operations": ['
 
 
-def compute_catalog_etag(environment: Environment, *, evidence: bool) -> str:
-    """Return the ETag of the catalog as it is now, without rendering it."""
-    return format_catalog_etag(environment, find_catalog_digest(environment, evidence=evidence), evidence)
-
-
-def format_catalog_etag(environment: Environment, digest: str, evidence: bool) -> str:
-    format_name = "catalog" if evidence else "catalog without evidence"
-    return hash_etag("\0".join((EDITION, format_name, environment.name, digest)).encode())
-
-
 def render_format(environment: Environment, format_name: str) -> Document:
     """Render the catalog as it is now in one of FORMATS."""
     outlines, revision = load_catalog(environment)
@@ -157,28 +143,6 @@ def render_format(environment: Environment, format_name: str) -> Document:
         body.write(text)
     body.write("\n")
     return Document(hash_format_etag(environment, format_name, revision, hints), body.length, body.finish())
-
-
-def compute_format_etag(environment: Environment, format_name: str) -> str:
-    """Return the ETag of what `render_format` would render now, without rendering it."""
-    catalog_digest = find_catalog_digest(environment, evidence=False)
-    revision = combine_revision(catalog_digest, find_absence_digest(environment))
-    return hash_format_etag(environment, format_name, revision, load_format_hints(environment, format_name))
-
-
-def combine_revision(catalog_digest: str, absence_digest: str) -> str:
-    """Return the digest of the catalog, or a digest of both digests if anything is absent or unobserved."""
-    digests = f"{catalog_digest} {absence_digest}"
-    return hashlib.sha256(digests.encode()).hexdigest() if absence_digest else catalog_digest
-
-
-def load_format_hints(environment: Environment, format_name: str) -> Hints:
-    return load_hints(environment) if format_name in FORMATS_WITH_HINTS else {}
-
-
-def hash_format_etag(environment: Environment, format_name: str, revision: str, hints: Hints) -> str:
-    hint_lines = sorted(f"{identity} {hint} {value}" for identity in hints for hint, value in hints[identity].items())
-    return hash_etag("\0".join((EDITION, format_name, title(environment), revision, *hint_lines)).encode())
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:
@@ -206,11 +170,3 @@ def iterate_json(value: Any, depth: int = 2) -> Iterator[str]:
 
 def render_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def hash_etag(content: bytes) -> str:
-    return f'"{hashlib.sha256(content).hexdigest()}"'
-
-
-def title(environment: Environment) -> str:
-    return f"{environment.workspace.name}, {environment.name}"

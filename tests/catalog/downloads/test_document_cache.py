@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from catalog.downloads import document_cache as kept
-from catalog.downloads import documents
+from catalog.downloads import documents, etags
 from catalog.downloads.document_cache import get_or_render
 from catalog.downloads.documents import iterate_json, render_json
 from catalog.models import CatalogRevision, KeptDocument
@@ -75,7 +75,7 @@ def test_a_rule_changes_the_download(filled_api, workspace, address):
 
 def test_a_new_edition_of_the_documents_has_new_etags(filled_api, address, monkeypatch):
     etag = filled_api.get(address)["ETag"]
-    monkeypatch.setattr(documents, "EDITION", "another")
+    monkeypatch.setattr(etags, "EDITION", "another")
     answer = filled_api.get(address, headers={"If-None-Match": etag})
     assert answer.status_code == 200
     assert answer["ETag"] != etag
@@ -96,10 +96,10 @@ def test_an_unchanged_download_reads_no_operations(filled_api, address, django_a
 
 def test_a_change_after_digests_were_computed_is_seen_by_the_next_request(filled_api, workspace):
     environment = environment_of(workspace)
-    digest = documents.compute_catalog_etag(environment, evidence=True)
+    digest = etags.compute_catalog_etag(environment, evidence=True)
     deliver(filled_api, workspace, observation(path="/b", response={"id": 1}))
     assert CatalogRevision.objects.get().digested_changes < CatalogRevision.objects.get().changes
-    assert documents.compute_catalog_etag(environment, evidence=True) != digest
+    assert etags.compute_catalog_etag(environment, evidence=True) != digest
 
 
 def test_a_very_large_download_is_sent_and_not_kept(filled_api, address, monkeypatch):
@@ -151,7 +151,7 @@ def test_of_simultaneous_requests_only_one_computes_the_download():
     def download() -> None:
         try:
             document = get_or_render(
-                environment, "openapi", compute_etag=lambda: documents.compute_format_etag(environment, "openapi"),
+                environment, "openapi", compute_etag=lambda: etags.compute_format_etag(environment, "openapi"),
                 render=render,
             )  # fmt: skip
             bodies.append(document.body)

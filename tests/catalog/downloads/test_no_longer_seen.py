@@ -10,7 +10,7 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from catalog.downloads import documents
+from catalog.downloads import etags
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.models import CatalogRevision, Drift, Operation
 from catalog.rules.baseline import reset_baseline
@@ -137,19 +137,19 @@ def test_what_is_no_longer_seen_is_read_in_few_queries_and_once_per_change(
     environment = environment_of(workspace)
     with django_assert_num_queries(5):
         assert len(load_no_longer_seen(environment)) == 1
-    documents.compute_format_etag(environment, "openapi")
+    etags.compute_format_etag(environment, "openapi")
     with django_assert_num_queries(2):
-        documents.compute_format_etag(environment, "openapi")
+        etags.compute_format_etag(environment, "openapi")
 
 
 def test_a_row_of_an_earlier_release_is_not_believed(filled_api, workspace):
     """An earlier release counts the changes of the catalog, but leaves the digest of absent properties out of date."""
     environment = environment_of(workspace)
-    before = documents.compute_format_etag(environment, "openapi")
+    before = etags.compute_format_etag(environment, "openapi")
     call(filled_api, workspace, is_later=True)
     row = CatalogRevision.objects.get()
     CatalogRevision.objects.update(digested_changes=row.changes)
-    assert documents.compute_format_etag(environment, "openapi") != before
+    assert etags.compute_format_etag(environment, "openapi") != before
 
 
 def test_the_page_of_an_operation_shows_the_same_tool_and_schema(filled_api, workspace, browser_client):

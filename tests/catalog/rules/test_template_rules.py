@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog.downloads import documents
-from catalog.downloads.queries import find_catalog_digest
+from catalog.downloads.catalog_digests import find_catalog_digest
 from catalog.drift.environments.differences import compare_catalogs
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.ingest.fold import fold_reports
