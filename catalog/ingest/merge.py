@@ -19,7 +19,7 @@ from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.operation_queries import prefetch_evidence
 from catalog.rules.locks import mark_changed
 from catalog.rules.reproject import reproject
-from catalog.rules.resolution import RuleSet
+from catalog.rules.template_resolution import RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules
 from workspaces.models import Environment
 

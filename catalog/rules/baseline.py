@@ -18,7 +18,7 @@ from catalog.operation_queries import LARGE_TEXTS
 from catalog.rules.locks import lock_operation
 from catalog.rules.override_audit import record_override
 from catalog.rules.reproject import reproject_rows
-from catalog.rules.resolution import RuleSet
+from catalog.rules.template_resolution import RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules
 
 

@@ -13,7 +13,7 @@ from catalog.evidence.projection import project
 from catalog.evidence.reported_operation import ReportedOperation, load_reported
 from catalog.models import BaselineReset, Operation, OperationVersion
 from catalog.operation_queries import LARGE_TEXTS, prefetch_evidence
-from catalog.rules.resolution import RuleSet
+from catalog.rules.template_resolution import RuleSet
 from workspaces.models import Environment
 
 

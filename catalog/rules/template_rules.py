@@ -18,7 +18,7 @@ from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.rules.errors import RuleError
 from catalog.rules.locks import lock_environment
 from catalog.rules.reproject import reproject, reproject_rows
-from catalog.rules.resolution import Rule, RuleSet
+from catalog.rules.template_resolution import Rule, RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules, name_templates
 from workspaces.audit.record import record_audit
 from workspaces.models import Environment

@@ -11,7 +11,7 @@ from affidavit.operations import choose_names, fill_names
 from catalog.evidence.reported_operation import read_facts
 from catalog.models import Operation, TemplateRule
 from catalog.operation_queries import LARGE_TEXTS
-from catalog.rules.resolution import Rule, RuleSet
+from catalog.rules.template_resolution import Rule, RuleSet
 from workspaces.models import Environment
 
 
