@@ -11,9 +11,10 @@ from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.compare_outlines import Change
 from catalog.drift.presence.absence_counters import AbsenceEvent, AbsenceStates, update_absences
 from catalog.drift.presence.stored_absences import find_absence_states
+from catalog.evidence.active_map_rules import PartMaps
 from catalog.evidence.active_resets import first_visible_epoch
 from catalog.evidence.maps import merge_map_values
-from catalog.evidence.parts import PartMaps, part_of
+from catalog.evidence.parts import part_of
 from catalog.evidence.tree import EvidenceNode, walk_nodes
 from catalog.models import Operation
 

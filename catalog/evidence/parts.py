@@ -13,19 +13,14 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import REQUEST, Part, choose_names, merge_parameter_types, part_key
+from catalog.evidence.active_map_rules import QUERY, load_map_rules
 from catalog.evidence.active_resets import find_part_reset, first_visible_epoch, list_node_resets
 from catalog.evidence.epoch_sums import EpochEvidence, VisiblePart, build_visible_part
-from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
 from catalog.evidence.tree import EvidenceNode, find_child
 from catalog.models import Operation, OperationPart
 from catalog.shape_pointers import ITEMS, VALUES, split_pointer
-
-QUERY = "query"  # the fields of a query are parameters, so only a map rule shows their names as keys of a map
-
-PartMaps = Mapping[Part, Mapping[str, int]]
-"""The number of names of each object that is shown as a map, by part and pointer."""
 
 
 @dataclass(frozen=True)
@@ -123,27 +118,6 @@ def parse_epochs(operation: Operation, states: Iterable[tuple[Part, int, Any]]) 
             else:
                 by_epoch[epoch] = evidence
     return epochs
-
-
-def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
-    """Return by part and pointer whether an active rule makes a node a map. The latest rule of a node applies."""
-    rules: dict[str, dict[str, bool]] = {}
-    for rule in operation.map_rules.all():
-        if rule.undone_at is None:
-            rules.setdefault(rule.part, {}).setdefault(rule.pointer, rule.as_map)
-    return rules
-
-
-def apply_map_rules(
-    evidence: Mapping[Part, Evidence], rules: Mapping[str, Mapping[str, bool]]
-) -> tuple[dict[Part, Evidence], PartMaps]:
-    """Return every part with its maps shown as maps, and the number of names of each map."""
-    with_maps: dict[Part, Evidence] = {}
-    maps: dict[Part, Mapping[str, int]] = {}
-    for part, part_evidence in evidence.items():
-        part_rules = rules.get(part_key(part), {})
-        with_maps[part], maps[part] = apply_maps(part_evidence, part_rules, by_likeness=part.name != QUERY)
-    return with_maps, maps
 
 
 def _build_visible_parts(operation: Operation) -> dict[Part, VisiblePart]:

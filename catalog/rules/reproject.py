@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from affidavit.operations import Identity, OperationSum
-from catalog.evidence.parts import PartMaps, apply_map_rules, load_map_rules
+from catalog.evidence.active_map_rules import PartMaps, apply_map_rules, load_map_rules
 from catalog.evidence.projection import project
 from catalog.evidence.reported_operation import ReportedOperation, load_reported
 from catalog.models import BaselineReset, Operation, OperationVersion
