@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import Counter
@@ -14,83 +12,14 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from affidavit import REASONS, args_hash
-from intents.gate.mint import mint_for_call
-from intents.gate.needs_confirmation import Call
-from intents.models import MintedIntent
-from intents.rejections import exports, rejections_by_key
+from affidavit import REASONS
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.rejections_page import RejectionAnalysis
 from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from tests.intents.rejections.verifications import NOW, build_verification, read_rows
 from wire.time.period import parse_period
-from workspaces.models import RetentionPolicy
-
-NOW = timezone.now()
-
-
-def build_verification(result, *, days_ago=1.0, **members) -> Verification:
-    return Verification(result, NOW - timedelta(days=days_ago), **members)
-
-
-@pytest.fixture
-def page(workspace, browser_client):
-    """Return a function that requests the page of production, or a download by its suffix."""
-
-    def read(suffix: str = "", **query: str):
-        return browser_client.get(f"/w/{workspace.workspace.slug}/production/rejections{suffix}", query)
-
-    return read
-
-
-@pytest.fixture
-def filled_environment(production):
-    record_verifications(
-        production,
-        [
-            build_verification("accepted", version=2, operation="GET /orders", count=90),
-            build_verification("accepted", version=1, operation="POST /refunds", count=10),
-            build_verification("expired", version=2, operation="GET /orders", tool_call_id="call_1", count=3),
-            build_verification("expired", version=1, operation="POST /refunds", tool_call_id="call_2"),
-            build_verification("args-mismatch", days_ago=2, version=2, operation="POST /refunds"),
-            build_verification("missing-header", days_ago=2),
-            build_verification("replayed", days_ago=9, version=2, operation="GET /orders", count=7),
-        ],
-    )
-    return production
-
-
-def read_rows(response, table: str) -> list[dict]:
-    return json.loads(response.getvalue())["tables"][table]
-
-
-def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
-    text = page().content.decode()
-    assert "No verifications yet" in text
-    assert "/api/verification-reports" in text
-    assert workspace.report_key[:12] in text
-    assert workspace.full_key not in text
-
-
-def test_the_call_on_the_empty_page_is_accepted(page, api):
-    body = page().context["first_report"]
-    assert api.post("/api/verification-reports", body.encode()).json() == {"recorded": 42}
-    assert "No verifications yet" not in page().content.decode()
-
-
-def test_the_code_on_the_empty_page_makes_a_protection_that_accepts_a_minted_intent(
-    page, workspace, production, monkeypatch
-):
-    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", workspace.signing_secret)
-    names = {"API_KEY": workspace.full_key, "BASE_URL": "http://localhost"}
-    lines = page().context["first_lines"]
-    assert escape(lines) in page().content.decode()
-    exec(lines, names)  # the lines that a reader of the page would paste
-    call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
-    header = mint_for_call(production, call, now=timezone.now()).header
-    verifier = names["protection"].verifier
-    assert verifier.verify(header, method="GET", path="/orders").sub == "user_1"
 
 
 @pytest.mark.parametrize("operation", ["\0", "a\0b", "GET /orders\0"])
@@ -135,11 +64,6 @@ def test_each_reason_has_its_meaning_and_its_usual_fix(page, filled_environment)
         texts = (reason.meaning, reason.usual_fix)
         assert (row["meaning"], row["usualFix"]) == texts
         assert all(escape(reason_text) in text for reason_text in texts)
-
-
-def test_a_download_has_no_previous_count_of_a_reason_if_nothing_was_verified_before(page, filled_environment):
-    (replayed,) = [row for row in read_rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
-    assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, None)
 
 
 def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled_environment):
@@ -214,58 +138,6 @@ def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page
     assert "Version 1 is rejected since" in text
 
 
-def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, filled_environment, api):
-    report = {
-        "reportId": "00000000-0000-4000-8000-000000000001",
-        "verifications": [{"result": "expired", "version": 1, "count": 5}, {"result": "expired", "version": 2}],
-    }
-    assert api.post("/api/verification-reports", report).status_code == 200
-    prefix = api.key[:12]
-    by_key, unrecorded = read_rows(page(".json", version="1"), "keys")
-    assert (by_key["keyId"], by_key["rejections"]) == (prefix, 5)
-    assert (unrecorded["keyId"], unrecorded["keyName"], unrecorded["rejections"]) == (None, None, 1)
-    assert f"<code>{prefix}…</code>" in page(version="1").content.decode()
-
-
-def test_the_page_says_which_key_reported_what_without_a_filter_too(page, filled_environment, api):
-    report = {
-        "reportId": "00000000-0000-4000-8000-000000000001",
-        "verifications": [
-            {"result": "expired", "count": 5},
-            {"result": "replayed", "count": 7},
-            {"result": "malformed", "count": 2},
-            {"result": "bad-signature"},
-            {"result": "not-yet-valid"},
-        ],
-    }
-    assert api.post("/api/verification-reports", report).status_code == 200
-    by_key, unrecorded = read_rows(page(".json"), "keys")
-    assert by_key["reasons"] == {"replayed": 7, "expired": 5, "malformed": 2, "bad-signature": 1, "not-yet-valid": 1}
-    assert sum(by_key["reasons"].values()) == by_key["rejections"] == 16
-    assert unrecorded["reasons"] == {"expired": 4, "args-mismatch": 1, "missing-header": 1}
-    text = " ".join(page().content.decode().split())
-    assert "By API key" in text
-    plain = text.replace('<span class="nowrap">', "").replace("</span>", "")
-    assert "<code>replayed</code> 7, <code>expired</code> 5, <code>malformed</code> 2, 2 other reasons" in plain
-
-
-def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_when(page, production, monkeypatch):
-    key = production.workspace.api_keys.get(name="report")
-    for hours, reason in ((1, "expired"), (2, "replayed"), (3, "malformed"), (4, "malformed")):
-        verification = build_verification(reason, days_ago=hours / 24, count=hours)
-        record_verifications(production, [verification], api_key=key)
-    assert sum(row["rejections"] for row in read_rows(page(".json"), "keys")) == 10
-    assert "These are the latest" not in page().content.decode()
-    monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 2)
-    (row,) = read_rows(page(".json"), "keys")
-    assert row["reasons"] == {"replayed": 2, "expired": 1}
-    text = " ".join(page().content.decode().split())
-    assert re.search(r"These are the latest 2 of the rejections, since <time[^>]*>[^<]*</time>", text)
-    monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 1)
-    (row,) = read_rows(page(".json", reason="malformed"), "keys")
-    assert row["rejections"] == 7, "with a filter, all are summed"
-
-
 def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, production):
     reported = list(REASONS)[:9]
     record_verifications(
@@ -323,15 +195,6 @@ def test_the_parts_of_a_filtered_page_without_rejections_do_not_speak_of_the_who
     assert text.count("No rejections in this period with these filters.") >= 4
 
 
-def test_the_list_follows_the_reasons_and_the_tile_leads_to_it(page, filled_environment):
-    text = " ".join(page().content.decode().split())
-    headings = re.findall("<h2>(.*?)</h2>", text)
-    assert headings[headings.index("By reason") + 1] == "Latest rejections"
-    assert '<a href="#singles">6</a>' in text
-    [reason] = re.findall(r'<a href="[^"]*/rejection\?[^"]*"><code>args-mismatch</code></a>', text)
-    assert "at=" in reason
-
-
 def test_a_single_further_reason_is_not_folded(page, production):
     record_verifications(production, [build_verification(reason) for reason in list(REASONS)[:7]])
     assert "other-reasons" not in page().content.decode()
@@ -375,88 +238,6 @@ def test_an_unknown_value_of_a_filter_is_named_and_ignored(page, filled_environm
         response.content.decode().split()
     )
     assert response.context["rejected"] == 6
-
-
-def test_single_rejections_are_paged_with_the_latest_first(page, production):
-    reported = [build_verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
-    record_verifications(production, reported)
-    first = page()
-    assert [rejection.tool_call_id for rejection in first.context["rejections"]][:2] == ["c0", "c1"]
-    assert "1 to 10 of 60" in first.content.decode()
-    assert [rejection.tool_call_id for rejection in page(page="6").context["rejections"]][-1] == "c59"
-    assert len(read_rows(page(".json"), "rejections")) == 60
-
-
-def test_each_rejection_names_the_user_of_its_intent(page, production, workspace, monkeypatch):
-    staging = workspace.workspace.environments.get(name="staging")
-    for environment, call, user, days_ago in (
-        (production, "call_1", "anna", 3), (production, "call_1", "<bert>", 2), (production, "call_1", "carl", 0.5),
-        (staging, "call_2", "dora", 2), (production, "call_3", "emil", 0.5),
-    ):  # fmt: skip
-        issued_at = NOW - timedelta(days=days_ago)
-        MintedIntent.objects.create(
-            environment=environment, tool_call_id=call, sub=user, operation="GET /a", args_hash="h",
-            issued_at=issued_at, expires_at=issued_at,
-        )  # fmt: skip
-    calls = ("call_1", "call_2", "call_3", "")
-    record_verifications(production, [build_verification("expired", version=2, tool_call_id=call) for call in calls])
-    monkeypatch.setattr(exports, "BATCH", 3)
-    rows = json.loads(page(".json").getvalue())["tables"]["rejections"]
-    assert {row["toolCallId"]: row["sub"] for row in rows} == {
-        "call_1": "<bert>", "call_2": "dora", "call_3": None, None: None,
-    }  # fmt: skip
-    text = page(range="30d").content.decode()
-    address = f"/w/{workspace.workspace.slug}/production/toolcalls?range=30d&amp;user=%3Cbert%3E"
-    assert f'<a href="{address}"><code class="cut">&lt;bert&gt;</code></a>' in text
-
-
-def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_environment, workspace):
-    caption = re.compile(r"<h2>Latest rejections</h2>\s*<span class=\"soft\">(.*?)</span>", re.DOTALL)
-
-    def read_caption() -> str:
-        return " ".join(caption.search(page().content.decode()).group(1).split())
-
-    assert read_caption() == "4 in this period, for 6 calls: equal ones can be reported together"
-    policy = RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
-    assert read_caption() == "4; rows older than 30 days are deleted, the counts above stay"
-    by_key = "period; without those older than 30 days, which are deleted"
-    assert by_key in " ".join(page().content.decode().split())
-    policy.rejections = None
-    policy.save()
-    assert read_caption().startswith("4 in this period")
-    assert "which are deleted" not in page().content.decode()
-
-
-def test_csv_has_the_columns_of_the_table(page, filled_environment):
-    lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
-    assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
-    assert {line["toolCallId"] for line in lines} == {"call_1", "call_2", ""}
-    assert list(lines[0]) == [
-        "occurredAt",
-        "occurredAtIso",
-        "reason",
-        "version",
-        "operation",
-        "toolCallId",
-        "count",
-        "sub",
-    ]
-
-
-def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
-    record_verifications(production, [build_verification("expired", tool_call_id="=HYPERLINK(1)")])
-    (line,) = csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode()))
-    assert line["toolCallId"] == "'=HYPERLINK(1)"
-
-
-@pytest.mark.parametrize("span", ["24h", "7d", "30d", "90d", "12m", "all"])
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
-def test_page_and_download_have_the_same_total_in_every_range(page, filled_environment, span, zone):
-    response = page(range=span, tz=zone)
-    assert response.status_code == 200
-    assert sum(row["verifications"] for row in read_rows(page(".json", range=span, tz=zone), "series")) == (
-        response.context.get("verifications")
-    )
 
 
 def test_an_outsider_sees_nothing(filled_environment, workspace, other_workspace):
@@ -552,55 +333,6 @@ def test_a_quiet_period_after_the_first_data_has_no_rate_to_compare_and_no_word_
     assert "of 0</span> </div>" in text
     assert " points" not in text.partition('class="card facts"')[2].partition("</section>")[0]
     assert "No data before" not in text
-
-
-def test_single_rejections_are_listed_from_an_exact_moment(page, production):
-    """Sums are no finer than a quarter hour. So a page with an exact start shows only what can be counted from then."""
-    moment = NOW - timedelta(days=1)
-    key = production.workspace.api_keys.get(name="report")
-    for seconds, count in ((0, 5), (1, 2), (2, 1)):
-        occurred_at = moment + timedelta(seconds=seconds)
-        record_verifications(production, [Verification("expired", occurred_at, count=count)], api_key=key)
-    since = moment + timedelta(seconds=1)
-    answer = page(since=since.isoformat(), range="7d")
-    text = " ".join(answer.content.decode().split())
-    assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{since:%H:%M:%S}</time>\.", text)
-    assert f"{since:%H:%M:%S}</time>, for 3 calls: equal ones" in text
-    assert answer.context["listed_calls"] == 3
-    assert [row.rejections for row in answer.context["keys"]] == [3]
-    assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
-    for whole in ('aria-label="In this period"', "one bar per", "none in ", "quarter hour"):
-        assert whole not in text
-    [link] = re.findall('<a href="([^"]*)">Show the whole period</a>', text)
-    assert link == "?range=7d"
-    assert 'aria-label="Share"' not in text  # a shared page would have no single rejections
-    assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
-    assert "which name no key. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
-
-
-def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page, filled_environment):
-    key = filled_environment.workspace.api_keys.get(name="report")
-    text = " ".join(page(by=key.prefix).content.decode().split())
-    assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
-    assert re.search("Only rejections that .* reported", text)
-    assert 'aria-label="In this period"' not in text
-
-
-def test_an_exact_start_before_the_period_becomes_the_start_of_the_period(page, production):
-    record_verifications(production, [Verification("expired", NOW - timedelta(days=20))])
-    answer = page(since=(NOW - timedelta(days=20)).isoformat(), range="7d")
-    assert answer.context["listed_calls"] == 0
-    assert answer.context["since"] == answer.context["period"].start
-
-
-@pytest.mark.parametrize(
-    "since", ["soon", "2026-01-05", "2026-01-05T10:00", "0001-01-01T00:00+14:00", "9999-12-31T23:59Z"]
-)
-def test_a_moment_that_cannot_be_used_is_named_on_the_page_and_refused_in_the_download(page, filled_environment, since):
-    answer = page(since=since)
-    assert answer.status_code == 200
-    assert answer.context["unknown"] == {"since": since}
-    assert page(".json", since=since).status_code == 400
 
 
 def test_of_one_version_all_operations_are_listed_the_most_checked_first(page, workspace):
