@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 
 from tests.faults.clients import SHAPE, Client
-from tests.faults.kinds import (
+from tests.faults.injected_faults import (
     CLOCK_FAULTS,
     DISK_FULL,
     KILL_EVERYTHING,
@@ -33,7 +33,7 @@ from tests.faults.kinds import (
     restart,
 )
 from tests.faults.ledger import Ledger, Row, compare
-from tests.faults.stored import compare_totals, count_stored
+from tests.faults.stored_data import compare_totals, count_stored
 from tests.hub.hub_process import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # until the hub must be back; long, because other work may share the machine
