@@ -8,13 +8,13 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Now
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from catalog.drift.filters import DriftFilters
+from catalog.drift.new_changes import leave_out_decided, leave_out_muted, list_mutes
 from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.evidence.outlines import Outline
-from catalog.models import Drift, DriftMute, Operation, OperationVersion
+from catalog.models import Drift, Operation, OperationVersion
 from wire.time.period import Period
 from workspaces.models import Environment
 
@@ -44,11 +44,6 @@ def _narrow(drift: QuerySet[Drift], environment: Environment, period: Period, fi
     for word in filters.words:
         drift = drift.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
     return drift
-
-
-def leave_out_decided(environment: Environment, drift: QuerySet[Drift]) -> QuerySet[Drift]:
-    """Return these changes without those that somebody has acknowledged or muted."""
-    return drift.filter(~Exists(_list_mutes(environment)), acknowledged_at=None)
 
 
 def find_latest_changes(operation: Operation, part: str, period: Period) -> dict[str, Drift]:
@@ -117,7 +112,7 @@ def count_drifted_operations(environment: Environment, period: Period) -> int:
 
 def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
     """Return the breaking changes of a period, the latest first, without those that are muted."""
-    return list_drift(environment, period, DriftFilters(breaking=True)).filter(~Exists(_list_mutes(environment)))
+    return leave_out_muted(environment, list_drift(environment, period, DriftFilters(breaking=True)))
 
 
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
@@ -126,21 +121,12 @@ def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
     Each has `muted_until`: when the mute of this kind of change at this node ends; None if none is in force.
     """
     columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
-    drift = _list_recorded(environment).annotate(muted_until=Subquery(_list_mutes(environment).values("until")))
+    drift = _list_recorded(environment).annotate(muted_until=Subquery(list_mutes(environment).values("until")))
     return drift.select_related("operation").only(*columns).order_by("-at", "-id")
 
 
 def _list_recorded(environment: Environment) -> QuerySet[Drift]:
     return Drift.objects.filter(environment=environment, operation__begun=True)
-
-
-def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
-    """Return the mutes in force for the node and the kind of a change.
-
-    An environment has few mutes, because people make them one by one.
-    """
-    same_change = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
-    return DriftMute.objects.filter(environment=environment, until__gt=Now(), **same_change)
 
 
 def list_versions(operation: Operation) -> QuerySet[OperationVersion]:
