@@ -16,6 +16,7 @@ pytest.importorskip("starlette", reason="needs Starlette")
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Host, Mount, Route
@@ -285,6 +286,19 @@ async def test_requests_without_a_route_are_not_observed():
     assert (await exchange(app, "GET", "/orders/17/")).status == 307
     assert (await exchange(app, "DELETE", "/orders/17")).status == 405
     assert flush_entries(witness, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
+    assert witness.stats.observed == 1
+
+
+@in_loop
+async def test_a_preflight_that_a_middleware_answers_is_not_observed():
+    stack = [Middleware(CORSMiddleware, allow_origins=["https://shop.example"])]
+    app = Starlette(routes=[Route("/orders/{order_id}", show)], middleware=stack)
+    app = WitnessMiddleware(app, witness := make_witness(hub := Hub()))
+    origin = ("origin", "https://shop.example")
+    preflight = [origin, ("access-control-request-method", "GET")]
+    assert (await exchange(app, "OPTIONS", "/orders/17", preflight)).status == 200
+    assert (await exchange(app, "GET", "/orders/17", [origin])).status == 200
+    assert flush_entries(witness, hub).keys() == {("GET", "/orders/{order_id}", 200)}
     assert witness.stats.observed == 1
 
 

@@ -95,8 +95,14 @@ def join_path(path: str, root: str) -> str:
 
 
 def has_no_route(scope: Scope) -> bool:
-    """Return whether Starlette, FastAPI or Litestar found no route: an unknown path, or one to redirect."""
-    return ("router" in scope and "endpoint" not in scope) or ("litestar_app" in scope and "path_template" not in scope)
+    """Return whether Starlette, FastAPI or Litestar found no route: an unknown path, or one to redirect.
+
+    It is also true for OPTIONS if a middleware of Starlette answered before the routes were asked: a preflight of CORS.
+    """
+    if "litestar_app" in scope:
+        return "path_template" not in scope
+    is_starlette = "router" in scope or (scope["method"] == "OPTIONS" and hasattr(scope.get("app"), "router"))
+    return is_starlette and "endpoint" not in scope
 
 
 def find_route(scope: Scope, entrance: Entrance) -> str | None:

@@ -103,9 +103,9 @@ class _Exchange:
             return
         self.is_reported = True
         scope = self._scope
-        if has_no_route(scope):
-            return
         with suppress(Exception):  # whatever the scope holds, observing must not break the response
+            if has_no_route(scope):
+                return
             request = self._open_request()
             self._witness.observe(
                 scope["method"], self._build_path(), self._status or 500,
