@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from alerts.pages import post_views, views
+from alerts.pages import deliveries, post_views, views
 from workspaces.models import Membership
 from workspaces.pages.answers import page_paths
 
@@ -11,7 +11,7 @@ TARGETS = f"{ALERTS}/targets"
 
 urlpatterns = [
     *page_paths("alerts", views.show_alerts, role=Membership.ADMIN),
-    *page_paths("deliveries", views.show_deliveries, role=Membership.ADMIN),
+    *page_paths("deliveries", deliveries.show_deliveries, role=Membership.ADMIN),
     path(f"{ALERTS}/create", post_views.post_alert, name="create-alert"),
     path(f"{ALERTS}/<int:pk>/change", post_views.post_alert_change, name="change-alert"),
     path(f"{ALERTS}/<int:pk>/pause", post_views.post_pause, name="pause-alert"),

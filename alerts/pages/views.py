@@ -1,4 +1,4 @@
-"""Show the alerts, the targets and the log of deliveries. An alert has a preview before it is saved."""
+"""Show the alerts and the targets. An alert has a preview before it is saved."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.core.paginator import Paginator
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
-from alerts.models import Alert, Delivery
-from alerts.pages.exports import list_alert_tables, list_delivery_tables
+from alerts.models import Alert
+from alerts.pages.exports import list_alert_tables
 from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
 from alerts.pages.preview_section import build_preview_section
-from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
+from alerts.pages.queries import list_alert_rows, list_target_rows
 from alerts.setup import targets
 from wire.address_members import read_number, read_text
 from wire.time.period import Period
@@ -28,12 +27,6 @@ from workspaces.pages.shown_once import take_once
 NAME, LOG = "alerts", "deliveries"
 ALERT_MEMBERS = (*AlertForm.base_fields, "edit", "new")  # query parameters of an address with an open alert form
 NEW_SECRET = "new webhook secret"
-DONE = {
-    "test": "A test is on its way.",
-    "again": "Queued again, behind the deliveries that wait for its target.",
-}
-STATES = {Delivery.WAITING: "waiting", Delivery.DELIVERED: "delivered", Delivery.DEAD: "dead letter"}
-ROWS_PER_PAGE = 50
 
 
 def show_alerts(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -63,7 +56,6 @@ def build_alerts_page(
         alert_form = form or _read_form(request, environment, row_to_edit.alert if row_to_edit else None)
         return {
             "fault": fault,
-            "done": DONE.get(request.GET.get("done", ""), ""),
             "rows": rows,
             "target_rows": target_rows,
             "to_edit": row_to_edit,
@@ -123,28 +115,3 @@ def _read_form(request: HttpRequest, environment: Environment, alert: Alert | No
         default = value if isinstance(value, list) else [str(value)]
         members.setlist(name, sent_values or ([] if is_sent and name == "targets" else default))
     return AlertForm(members, workspace, alert)
-
-
-def show_deliveries(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the deliveries of the workspace, the latest first."""
-    workspace = environment.workspace
-    state = request.GET.get("state", "")
-    state = state if state in STATES else ""
-    target = read_number(request.GET, "target")
-    deliveries = list_deliveries(workspace, state=state, target=target)
-
-    def build_context() -> Mapping[str, Any]:
-        names = dict(workspace.alert_targets.order_by("name", "id").values_list("pk", "name"))
-        if target is not None and target not in names:
-            names[target] = "a deleted target"
-        return {
-            "done": DONE.get(request.GET.get("done", ""), ""),
-            "deliveries": Paginator(deliveries, ROWS_PER_PAGE).get_page(request.GET.get("page")),
-            "states": [(name, words, name == state) for name, words in STATES.items()],
-            "targets": [(pk, name, pk == target) for pk, name in names.items()],
-            "is_filtered": bool(state or target),
-        }
-
-    tables = list_delivery_tables(deliveries)
-    takes = {"state": STATES.__contains__, "target": lambda _: target is not None}
-    return Page("alerts/deliveries.html", build_context, tables, takes=takes, has_period=False)
