@@ -7,8 +7,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from affidavit import Json
 from wire.errors import MAX_FAULTS
-from wire.http.problems import flatten_faults
+from wire.http.problems import Problem, flatten_faults
 
 MAX_ITEMS = 500  # of a batch
 
@@ -40,3 +41,15 @@ class BatchItem(serializers.Serializer[Any]):
 
     class Meta:
         list_serializer_class = BoundedList
+
+
+def check_batch_size(body: Json, items: str) -> None:
+    """Count the items before any is checked, whatever else is wrong. Raises Problem `batch-too-large`.
+
+    items: the name of the member that is the batch.
+    """
+    batch = body.get(items) if isinstance(body, dict) else None
+    item_count = len(batch) if isinstance(batch, list) else 0
+    if item_count > MAX_ITEMS:
+        detail = f"Send at most {MAX_ITEMS} items in one request; split the batch. Nothing was stored."
+        raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": item_count})

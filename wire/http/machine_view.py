@@ -16,10 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from affidavit import Json
 from wire.http.body import parse_body, read_body
-from wire.http.bounded_lists import MAX_ITEMS
-from wire.http.problems import Problem
+from wire.http.bounded_lists import check_batch_size
 from wire.metrics.definitions import ITEMS, count_after_commit
 from wire.redelivery.idempotency import Claim, answer_once
 
@@ -105,7 +103,8 @@ class MachineView(MethodFirstView):
     def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
         """Return the members of a valid body. Raises Problem, or ValidationError with the faults of the body."""
         body = parse_body(raw)
-        self.check_batch_size(body)
+        if self.items:
+            check_batch_size(body, self.items)
         form = self.form(data=body, context={"raw": raw})
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
@@ -131,14 +130,6 @@ class MachineView(MethodFirstView):
     def name_endpoint(self, path: Mapping[str, str]) -> str:
         """Return the endpoint within which an Idempotency-Key is unique in its workspace."""
         return "/".join([type(self).__name__, *path.values()])
-
-    def check_batch_size(self, body: Json) -> None:
-        """Count the items before any is checked, whatever else is wrong. Raises Problem `batch-too-large`."""
-        items = body.get(self.items) if self.items and isinstance(body, dict) else None
-        item_count = len(items) if isinstance(items, list) else 0
-        if item_count > MAX_ITEMS:
-            detail = f"Send at most {MAX_ITEMS} items in one request; split the batch. Nothing was stored."
-            raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": item_count})
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Any:
         """Return the environment that the body names, looked up in the key's own workspace only."""
