@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet
 
 from catalog.evidence.days import Gap
 from catalog.models import ExcessOperation, WitnessReport
+from wire.batches import split_into_batches
 from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
@@ -39,8 +39,7 @@ def export_operations(
 
     def list_rows() -> Iterator[Sequence[Any]]:
         absent, probably_gone = count_absent()
-        rows = operations.iterator()
-        while batch := list(islice(rows, OPERATIONS_AT_ONCE)):
+        for batch in split_into_batches(operations.iterator(), OPERATIONS_AT_ONCE):
             gaps = find_gaps(batch)
             for operation in batch:
                 yield _operation_row(

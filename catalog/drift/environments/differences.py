@@ -9,12 +9,7 @@ from datetime import datetime
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environments.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
-from catalog.drift.presence.absent_places import (
-    AbsentByOperation,
-    AbsentPlaces,
-    find_absent_places,
-    split_into_chunks,
-)
+from catalog.drift.presence.absent_places import AbsentByOperation, AbsentPlaces, find_absent_places
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
 from catalog.drift.presence.operation_presence import (
@@ -28,6 +23,7 @@ from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import BaselineReset
+from wire.batches import split_into_batches
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # the part of a change that concerns no single part
@@ -36,6 +32,7 @@ BASELINE_RESET = "reset"  # the kind of a change: a side was not observed since 
 # there. On the other side, it must have been seen this often, too.
 LIKELY = 3
 ALWAYS = "always"
+OPERATIONS_AT_ONCE = 50  # the evidence of so many operations is in memory at a time
 NOTHING_ABSENT = AbsentPlaces()
 NEVER_CALLED = CurrentPresence(PresenceState.NEVER_SEEN, 0, None)
 
@@ -133,10 +130,10 @@ def compare_catalogs(
     absent_before, absent_after = absent or (find_absent_places(environment), find_absent_places(against))
     not_always_sent = find_not_always_sent(environment) | find_not_always_sent(against)
     keys = sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0]))
-    for chunk in split_into_chunks(keys):
+    for batch in split_into_batches(keys, OPERATIONS_AT_ONCE):
         changed_keys = [
             key
-            for key in chunk
+            for key in batch
             if key in before
             and key in after
             and (
@@ -149,7 +146,7 @@ def compare_catalogs(
             _Side(side, load_outlines(side, changed_keys), load_compared_operations(side, changed_keys), absent)
             for side, absent in ((environment, absent_before), (against, absent_after))
         ]
-        for key in chunk:
+        for key in batch:
             if key in changed_keys:
                 yield from _compare_operation(key, before[key].path, *sides)
             elif not (key in before and key in after):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from django.db.models import BooleanField, Func, QuerySet
 
@@ -19,10 +18,10 @@ from catalog.drift.presence.operation_presence import ComparedOperation, Operati
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Operation, OperationPart
 from catalog.operation_queries import prefetch_evidence, visible_operations
+from wire.batches import split_into_batches
 from workspaces.models import Environment
 
-Item = TypeVar("Item")
-OPERATIONS_AT_ONCE = 50  # how many operations' evidence is in memory at once
+OPERATIONS_AT_ONCE = 50  # the evidence of so many operations is in memory at a time
 
 
 class HasLongAbsence(Func):
@@ -109,10 +108,5 @@ def _load_with_absences(
     rows = OperationPart.objects.filter(HasLongAbsence(least), environment=environment, operation__in=operations)
     counters = rows.values_list("operation_id", "absences").iterator()
     row_ids = {operation for operation, states in counters if is_candidate(states)}
-    for chunk in split_into_chunks(sorted(row_ids)):
-        yield from prefetch_evidence(operations.filter(pk__in=chunk))
-
-
-def split_into_chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """Yield the items in chunks, so that only a part of all evidence is in memory at a time."""
-    return (items[start : start + OPERATIONS_AT_ONCE] for start in range(0, len(items), OPERATIONS_AT_ONCE))
+    for batch in split_into_batches(sorted(row_ids), OPERATIONS_AT_ONCE):
+        yield from prefetch_evidence(operations.filter(pk__in=batch))
