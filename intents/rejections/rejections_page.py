@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
+from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import queries, rejections_by_key
 from intents.rejections.filters import RejectionFilters
@@ -22,6 +26,8 @@ from intents.rejections.tallies.totals import (
     GroupSummary,
     ReasonSummary,
     Total,
+    compute_version_share,
+    count_refused_v1,
     count_rejections,
     count_verifications,
     find_main_operation,
@@ -32,6 +38,9 @@ from intents.rejections.tallies.totals import (
 )
 from wire.time.period import Period
 from workspaces.models import Environment
+
+MAX_OPEN_REASONS = 6  # the others are folded; a single further one is not
+MAX_OPERATIONS = 50  # on the page; the export has all
 
 
 @dataclass
@@ -169,3 +178,41 @@ class RejectionAnalysis:
     @cached_property
     def _previous_results(self) -> Sequence[Total]:
         return queries.load_totals_by_result(self.environment, self.period.previous(), self.filters)
+
+
+def build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
+    """Return the tables by reason, version and operation."""
+    operations = analysis.operations
+    if analysis.filters.version:  # the reader asks where calls of this version arrive, rejected or not
+        operations = sorted(operations, key=attrgetter("verifications"), reverse=True)
+    listed_operations = operations[:MAX_OPERATIONS]
+    is_folded = not analysis.filters.version
+    return {
+        **_split_reasons(analysis),
+        "versions": analysis.versions,
+        "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
+        "refused_v1": count_refused_v1(analysis.totals),
+        "share": compute_version_share(analysis.totals_of_all_versions),
+        "operations": [summary for summary in listed_operations if summary.rejections or not is_folded],
+        "other_operations": [summary for summary in listed_operations if is_folded and not summary.rejections],
+        "operations_total": len(operations),
+        "operations_left_out": len(operations) > MAX_OPERATIONS,
+        "max_operations": MAX_OPERATIONS,
+    }
+
+
+def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
+    """Return the most frequent reasons, and the others, which are folded unless one of them is chosen."""
+    summaries, chosen_reason = analysis.reasons, analysis.filters.reason
+    open_reason = chosen_reason or (summaries[0].reason if summaries else "")
+    rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
+    limit = MAX_OPEN_REASONS if len(rows) > MAX_OPEN_REASONS + 1 else len(rows)
+    other_rows = rows[limit:]
+    return {
+        "reasons": rows[:limit],
+        "other_reasons": {
+            "rows": other_rows,
+            "calls": sum(summary.count for summary, *_ in other_rows),
+            "is_open": any(summary.reason == chosen_reason for summary, *_ in other_rows),
+        },
+    }

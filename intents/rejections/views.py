@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
-from django.utils import timezone
 
 from affidavit import REASONS
 from intents.rejections import chart_sentence, plotly_figures, rejections_by_key
@@ -18,7 +16,7 @@ from intents.rejections.empty_page import build_first_lines, build_first_report
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.last_intents import find_users
-from intents.rejections.rejections_page import RejectionAnalysis
+from intents.rejections.rejections_page import RejectionAnalysis, build_breakdown
 from intents.rejections.single_rejections import count_calls, find_retention_days
 from intents.rejections.tallies import totals
 from intents.rejections.tallies.first_and_last_verifications import has_verifications
@@ -31,8 +29,6 @@ from workspaces.pages.page import Page
 from workspaces.templatetags.periods import preceding
 
 ROWS_PER_PAGE = 10
-MAX_OPEN_REASONS = 6  # the others are folded; a single further one is not
-MAX_OPERATIONS = 50  # on the page; the export has all
 
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -46,7 +42,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             return {"first_report": build_first_report(environment), "first_lines": build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         lists_singles = bool(filters.since or reporter)  # sums name neither a key nor a moment within a quarter hour
-        sums: Mapping[str, Any] = {} if lists_singles else {**_build_overview(analysis), **_build_breakdown(analysis)}
+        sums: Mapping[str, Any] = {} if lists_singles else {**_build_overview(analysis), **build_breakdown(analysis)}
         return {
             "first_report": "",
             "filters": analysis.filters,
@@ -103,42 +99,4 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "charted_reasons": list(series),
         "buckets": plotly_figures.build_table_rows(analysis.buckets, series),
         "phases": phases if has_comparison(phases) else [],
-    }
-
-
-def _split_reasons(analysis: RejectionAnalysis) -> Mapping[str, Any]:
-    """Return the most frequent reasons, and the others, which are folded unless one of them is chosen."""
-    summaries, chosen_reason = analysis.reasons, analysis.filters.reason
-    open_reason = chosen_reason or (summaries[0].reason if summaries else "")
-    rows = [(summary, REASONS[summary.reason], summary.reason == open_reason) for summary in summaries]
-    limit = MAX_OPEN_REASONS if len(rows) > MAX_OPEN_REASONS + 1 else len(rows)
-    other_rows = rows[limit:]
-    return {
-        "reasons": rows[:limit],
-        "other_reasons": {
-            "rows": other_rows,
-            "calls": sum(summary.count for summary, *_ in other_rows),
-            "is_open": any(summary.reason == chosen_reason for summary, *_ in other_rows),
-        },
-    }
-
-
-def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
-    """Return the tables by reason, version and operation."""
-    operations = analysis.operations
-    if analysis.filters.version:  # the reader asks where calls of this version arrive, rejected or not
-        operations = sorted(operations, key=attrgetter("verifications"), reverse=True)
-    listed_operations = operations[:MAX_OPERATIONS]
-    is_folded = not analysis.filters.version
-    return {
-        **_split_reasons(analysis),
-        "versions": analysis.versions,
-        "is_v1_accepted": analysis.environment.workspace.accepts_v1_at(timezone.now()),
-        "refused_v1": totals.count_refused_v1(analysis.totals),
-        "share": totals.compute_version_share(analysis.totals_of_all_versions),
-        "operations": [summary for summary in listed_operations if summary.rejections or not is_folded],
-        "other_operations": [summary for summary in listed_operations if is_folded and not summary.rejections],
-        "operations_total": len(operations),
-        "operations_left_out": len(operations) > MAX_OPERATIONS,
-        "max_operations": MAX_OPERATIONS,
     }
