@@ -1,7 +1,11 @@
 import asyncio
 import gzip
 import json
+from collections import Counter
+from itertools import product
+from random import Random
 from typing import Annotated
+from urllib.parse import quote
 from uuid import UUID
 
 import pytest
@@ -300,6 +304,54 @@ async def test_a_preflight_that_a_middleware_answers_is_not_observed():
     assert (await exchange(app, "GET", "/orders/17", [origin])).status == 200
     assert flush_entries(witness, hub).keys() == {("GET", "/orders/{order_id}", 200)}
     assert witness.stats.observed == 1
+
+
+def build_app_of_many_kinds():
+    """Return an app in which one route has several statuses and types of answers, and two prefixes."""
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+    router, inner = fastapi.APIRouter(), fastapi.FastAPI()
+
+    @router.api_route("/orders/{pk}", methods=["GET", "POST"])
+    async def answer(request: fastapi.Request, pk: int, status: int = 200, type: str = JSON):
+        await request.body()
+        return Response(b'{"id":1}' if type else b"", status, headers={"content-type": type} if type else {})
+
+    app = fastapi.FastAPI()
+    for holder, prefix in ((app, "/a"), (app, "/b"), (inner, "/a")):
+        holder.include_router(router, prefix=prefix)
+    app.mount("/inner", inner)
+    return app
+
+
+@in_loop
+async def test_requests_that_are_recognised_at_once_are_counted_where_the_others_are(monkeypatch):
+    monkeypatch.setattr("affidavit._witness.sampling.SETTLED", 1)
+    monkeypatch.setattr("affidavit.contrib._asgi_witness._MAX_KEYS", 5)
+    kinds = list(product(
+        ("GET", "POST"), ("", JSON, "text/csv", "text/csv; header=present"), ("/a", "/b", "/inner/a"),
+        ((200, JSON), (200, "text/csv"), (200, f"{JSON}; charset=utf-8"), (404, JSON), (204, "")),
+    ))  # fmt: skip
+    app = WitnessMiddleware(build_app_of_many_kinds(), witness := make_witness(hub := Hub()))
+    remembered, expected, chance = 0, Counter(), Random(7)
+    for number in range(3000):
+        method, sent_kind, prefix, (status, kind) = chance.choice(kinds)
+        query = f"status={status}&type={quote(kind)}"
+        headers = [("content-type", sent_kind)] if sent_kind else []
+        answer = await exchange(app, method, f"{prefix}/orders/{number}?{query}", headers, [b"{}" if sent_kind else b""])
+        assert answer.status == status
+        types = "" if status == 404 else sent_kind.partition(";")[0], kind.partition(";")[0]
+        expected[method, f"{prefix}/orders/{{pk}}", status, *types] += 1
+        remembered = max(remembered, len(app._keys))
+        if number % 100 == 0:
+            assert witness.flush()
+    assert witness.flush()
+    counts = Counter()
+    for entry in hub.entries:
+        types = entry.get("requestMediaType", ""), entry.get("responseMediaType", "")
+        counts[entry["method"], entry["path"], entry["status"], *types] += entry["count"]
+    assert counts == expected
+    assert remembered == 5
+    assert witness.stats.unlooked > 600
 
 
 @in_loop

@@ -23,7 +23,7 @@ from affidavit._paths.template_limits import MAX_BYTES
 from affidavit._paths.templates import Template, infer_parameter_type
 from affidavit._paths.versions import is_scaffold, may_be_version
 from affidavit._shapes.forms import FormFields
-from affidavit._shapes.media_types import ANY
+from affidavit._shapes.media_types import ANY, drop_parameters
 
 from .bodies import BODILESS, RawBody, Unread
 from .observations import NO_MEDIA_TYPES, SECONDS_A_DAY, EntrySum, MediaTypes, find_media_types
@@ -50,6 +50,16 @@ class OperationKey(NamedTuple):
     path: str
     status: int
     media_types: MediaTypes = NO_MEDIA_TYPES
+
+
+def find_key(
+    method: str, status: int, route: str | None, request_content_type: str | None, response_content_type: str | None
+) -> OperationKey | None:
+    """Return the key of a request with this route; None without a route, or if its template must be learned."""
+    if route is None:
+        return None
+    media_types = drop_parameters(request_content_type), drop_parameters(response_content_type)
+    return find_routed_key(method, route, status, *media_types)
 
 
 @lru_cache(maxsize=2048)

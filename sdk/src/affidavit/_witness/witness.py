@@ -26,7 +26,7 @@ from affidavit._shapes.redaction import DEFAULT, Redactor
 from .aggregator import Aggregator
 from .bodies import BODILESS, MAX_BODY, CopiedBody, select_body
 from .hub_rules import apply_rules, fetch_rules
-from .intake import MAX_OPERATIONS, Intake, find_routed_key
+from .intake import MAX_OPERATIONS, Intake, OperationKey, find_key
 from .observations import METHOD, UNSENDABLE, find_media_types
 from .schedule import INTERVAL, Schedule
 from .witness_reports import build_reports, deliver_report
@@ -225,19 +225,28 @@ class Witness(Reporter):
         try:
             if self._exempt is not None and self._is_exempt(method, path()):
                 return True
-            notice_fork()
-            if route is None or self._background.is_ending:
-                return False
-            media_types = drop_parameters(request_content_type), drop_parameters(response_content_type)
-            key = find_routed_key(method, route, status, *media_types)
-            if key is None:
-                return False
-            was_empty = self._intake.count_settled(key, moment=self._now(), now=self._clock())
-            if was_empty:
-                self._background.wake()
-            return was_empty is not None
+            key = find_key(method, status, route, request_content_type, response_content_type)
+            return key is not None and self.count_settled(key)
         except Exception:  # `observe` will say what is wrong
             return False
+
+    @property
+    def has_exemptions(self) -> bool:
+        """Return whether `exempt` must be asked about each request."""
+        return self._exempt is not None
+
+    def count_settled(self, key: OperationKey) -> bool:
+        """Count a request of this operation unless it has to be inspected. Return whether it was counted.
+
+        This does not look for a fork that Python did not see. `observe` does, and has to come first: a process that
+        forks so, as that of uWSGI, serves no requests itself, so its children have no settled operation.
+        """
+        if self._background.is_ending:
+            return False
+        was_empty = self._intake.count_settled(key, moment=self._now(), now=self._clock())
+        if was_empty:
+            self._background.wake()
+        return was_empty is not None
 
     def _is_exempt(self, method: str, path: str) -> bool:
         """Return whether a request is not observed: its path may be routed as another one, which is exempt."""

@@ -64,7 +64,7 @@ class RequestBody:
 def list_headers(message: Message) -> Message:
     """Return the start of a response with its headers in a list: Sanic's, for instance, can be read only once."""
     headers = message.get("headers", ())
-    return message if isinstance(headers, list | tuple) else {**message, "headers": list(headers)}
+    return message if isinstance(headers, (list, tuple)) else {**message, "headers": list(headers)}
 
 
 class HeldResponse:

@@ -109,11 +109,7 @@ def find_route(scope: Scope, entrance: Entrance) -> str | None:
     """Return the route that Starlette, FastAPI or Litestar found, its mounts included; None if it is unknown."""
     if "litestar_app" in scope:
         return _find_litestar_route(scope, entrance)
-    route = scope.get("route")
-    if not hasattr(route, "methods"):  # a mount, or none
-        return None
-    if "fastapi" in scope:
-        route = _find_effective_route(route, scope["fastapi"])
+    route = find_route_object(scope)
     rule = getattr(route, "path", None)
     if not isinstance(rule, str):
         return None
@@ -122,6 +118,14 @@ def find_route(scope: Scope, entrance: Entrance) -> str | None:
         return None
     dependant = getattr(route, "dependant", None)
     return prefix + (rule if dependant is None else _add_converters(scope.get("endpoint"), rule, dependant))
+
+
+def find_route_object(scope: Scope) -> object | None:
+    """Return the object of Starlette or FastAPI that has the rule of the route; None for a mount or without a route."""
+    route = scope.get("route")
+    if not hasattr(route, "methods"):
+        return None
+    return _find_effective_route(route, scope["fastapi"]) if "fastapi" in scope else route
 
 
 def _find_litestar_route(scope: Scope, entrance: Entrance) -> str | None:

@@ -1,15 +1,32 @@
 """Observe the requests and responses of an ASGI app (contract §4)."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 
 from affidavit._paths.routes import quote_path
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, open_copy
+from affidavit._witness.intake import OperationKey, find_key
 from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, list_headers, run_lifespan
-from affidavit.contrib._asgi_scope import Entrance, Scope, find_route, has_no_route, note_entrance, read_headers
+from affidavit.contrib._asgi_scope import (
+    Entrance,
+    Scope,
+    find_route,
+    find_route_object,
+    has_no_route,
+    note_entrance,
+    read_headers,
+)
 
+_Facts = tuple[int, tuple[str, ...], str, int, str | None, bytes, bool]
+"""The id of a route's object, the names of the parameters, method, status, the types of both bodies, and whether the
+response is empty."""
+_Keys = dict[_Facts | None, tuple[OperationKey, object]]
+"""The operation of settled answers, and the object of its route, by the facts of an answer."""
+_MAX_KEYS = 1000
 _REQUEST_HEADERS = frozenset({b"content-type", b"content-encoding"})
 _HEADERS = frozenset({b"content-type", b"content-encoding", b"content-length"})
 
@@ -23,6 +40,7 @@ class WitnessMiddleware:
     def __init__(self, app: AsgiApp, witness: Witness) -> None:
         self._app = app
         self._witness = witness
+        self._keys: _Keys = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the ASGI specification."""
@@ -32,7 +50,7 @@ class WitnessMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        exchange = _Exchange(self._witness, self._app, scope, receive, send)
+        exchange = _Exchange(self._witness, self._keys, self._app, scope, receive, send)
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception:  # reported as a 500, and raised again
@@ -57,8 +75,9 @@ class _Exchange:
     _response_type: str | None = None
     is_reported = False
 
-    def __init__(self, witness: Witness, app: AsgiApp, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, witness: Witness, keys: _Keys, app: AsgiApp, scope: Scope, receive: Receive, send: Send) -> None:
         self._witness = witness
+        self._keys = keys
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -137,22 +156,54 @@ class _Exchange:
 
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
+        facts = self._read_facts(message)
+        known = self._keys.get(facts)
+        if known is not None and self._witness.count_settled(known[0]):
+            self.is_reported = True
+            return
         route = find_route(scope, self._entrance)
         self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
         content_type = headers.get(b"content-type")
         self._response_type = choose_type(content_type, headers.get(b"content-length"))
+        types = None if self._request is None else self._find_request_type(), self._response_type
         if route is not None and self._witness.settles(
-            scope["method"],
-            self._build_path,
-            self._status,
-            route,
-            request_content_type=None if self._request is None else self._find_request_type(),
-            response_content_type=self._response_type,
-        ):
+            scope["method"], self._build_path, self._status, route,
+            request_content_type=types[0], response_content_type=types[1],
+        ):  # fmt: skip
             self.is_reported = True
+            if facts is not None and not self._witness.has_exemptions:
+                self._remember(facts, find_key(scope["method"], self._status, route, *types))
             return
         if is_json(content_type or ""):
             self._response = BodyCopy(self._witness.max_body)
+
+    def _read_facts(self, message: Message) -> _Facts | None:
+        """Return facts that are read in little time and determine the operation; None if only more of them do."""
+        scope = self._scope
+        route = find_route_object(scope)
+        is_mounted = self._entrance.root or scope.get("root_path") or scope.get("app_root_path")
+        request_type = None if self._request is None else self._find_request_type()
+        if route is None or is_mounted or (request_type and ";" in request_type):  # each boundary is different
+            return None
+        content_type = length = None
+        for name, value in message.get("headers", ()):
+            if name == b"content-type":
+                if content_type is not None:
+                    return None
+                content_type = value
+            elif name == b"content-length":
+                length = value
+        if content_type is None:  # or its name is not in lower case
+            return None
+        names = tuple(scope.get("path_params", ()))
+        return id(route), names, scope["method"], self._status, request_type, content_type, length == b"0"
+
+    def _remember(self, facts: _Facts, key: OperationKey | None) -> None:
+        """Note which operation has these facts. The object of the route is kept, so that its id stays its own."""
+        if len(self._keys) >= _MAX_KEYS:
+            self._keys.clear()
+        if key is not None:
+            self._keys[facts] = key, find_route_object(self._scope)
 
     def _note_body(self, message: Message) -> None:
         if self._response is not None:
