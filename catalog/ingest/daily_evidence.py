@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from affidavit import Evidence
 from affidavit.operations import DailySums, Identity, OperationSum, part_key
 from catalog.ingest.late_data import EpochCalendar
-from catalog.models import Operation, OperationDay
+from catalog.models import OperationDay
 from workspaces.models import Environment
 
 EPOCH = date(1970, 1, 1)
@@ -52,14 +52,8 @@ def sum_days(environment: Environment, daily: DailySums, calendars: Mapping[Iden
     return {key: _add_to_state(rows.get(key), day_sum) for key, day_sum in new_sums.items()}
 
 
-def save_days(environment: Environment, states: DayStates, identities: Collection[Identity]) -> None:
-    """Store the days of the operations in `identities`. Other operations did not fit into the catalog."""
-    rows = Operation.objects.filter(
-        environment=environment,
-        method__in={identity.method for identity in identities},
-        key__in={identity.key for identity in identities},
-    )
-    row_ids = {Identity(method, key): pk for pk, method, key in rows.values_list("pk", "method", "key")}
+def save_days(environment: Environment, states: DayStates, row_ids: Mapping[Identity, int]) -> None:
+    """Store the days of the operations in `row_ids`. Other operations did not fit into the catalog."""
     OperationDay.objects.bulk_create(
         [
             OperationDay(
@@ -72,7 +66,7 @@ def save_days(environment: Environment, states: DayStates, identities: Collectio
                 evidence=state.evidence,
             )
             for key, state in states.items()
-            if key.identity in identities
+            if key.identity in row_ids
         ],
         batch_size=100,
         update_conflicts=True,

@@ -19,7 +19,6 @@ from catalog.evidence.parts import parse_epochs, part_of
 from catalog.evidence.reported_operation import save_parts
 from catalog.evidence.tree import sum_evidence
 from catalog.models import BaselineReset, Operation, OperationPart
-from catalog.operation_queries import LARGE_TEXTS
 from workspaces.models import Environment
 
 LateSums = Mapping[Identity, Mapping[int, OperationSum]]
@@ -87,7 +86,7 @@ def load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
     """Return the calendars of the operations that were ever reset."""
     calendars: dict[Identity, EpochCalendar] = {}
     resets = BaselineReset.objects.filter(environment=environment).select_related("operation")
-    for reset in resets.defer(*(f"operation__{text}" for text in LARGE_TEXTS)):
+    for reset in resets.only("at", "epoch", "statuses", "operation__method", "operation__key"):
         row = reset.operation
         calendars.setdefault(row.identity, EpochCalendar(row.pk)).resets.append(reset)
     return calendars

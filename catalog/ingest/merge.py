@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import QuerySet
-
 from affidavit.operations import DailySums, Identity, OperationSum, OperationSums
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.record import build_drift, build_version
@@ -59,23 +57,31 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
     calendars = load_calendars(environment)
     days = sum_days(environment, daily, calendars)
     sums, late = store_late_evidence(environment, calendars, daily)
-    room = Room.measure(environment)
+    room = Room(environment)
     excess: dict[Identity, int] = {}
-    merged_identities: set[Identity] = set()
+    merged_row_ids: dict[Identity, int] = {}
     for batch in split_batches(sums, rules):
-        fitting = admit_batch(environment, batch, room)
+        rows = load_evidence(environment, list_identities(batch))
+        fitting = admit_batch(batch, rows, room)
         excess |= count_excess(batch, fitting)
-        merged_identities.update(identity for new_sums in fitting.values() for identity in new_sums)
-        merge_batch(environment, fitting, rules, late, now=now)
-    save_days(environment, days, merged_identities)
-    delete_excess(environment, merged_identities)
+        if missing := list_identities(fitting) - rows.keys():
+            rows |= create_rows(environment, missing, now=now)
+        merge_batch(fitting, rows, rules, late, now=now)
+        merged_row_ids |= {identity: rows[identity].pk for new_sums in fitting.values() for identity in new_sums}
+    save_days(environment, days, merged_row_ids)
+    delete_excess(environment, merged_row_ids)
     record_excess(environment, excess, now=now)
 
 
-def admit_batch(environment: Environment, batch: Mapping[Identity, AddedSums], room: Room) -> dict[Identity, AddedSums]:
+def list_identities(batch: Mapping[Identity, AddedSums]) -> set[Identity]:
+    """Return the operations of a batch as they are shown and as they were reported."""
+    return {*batch, *(identity for new_sums in batch.values() for identity in new_sums)}
+
+
+def admit_batch(
+    batch: Mapping[Identity, AddedSums], rows: Mapping[Identity, Operation], room: Room
+) -> dict[Identity, AddedSums]:
     """Return the operations of a batch that are in the catalog or still fit into it."""
-    identities = {*batch, *(identity for new_sums in batch.values() for identity in new_sums)}
-    rows = {row.identity: row for row in find_rows(environment, identities).only("method", "key", "begun")}
     sums_by_visible = {visible: room.admit(visible, new_sums, rows) for visible, new_sums in batch.items()}
     return {visible: new_sums for visible, new_sums in sums_by_visible.items() if new_sums}
 
@@ -106,11 +112,14 @@ def split_batches(sums: OperationSums, rules: RuleSet) -> Iterator[dict[Identity
 
 
 def merge_batch(
-    environment: Environment, batch: Mapping[Identity, AddedSums], rules: RuleSet, late: LateSums, *, now: datetime
+    batch: Mapping[Identity, AddedSums],
+    rows: Mapping[Identity, Operation],
+    rules: RuleSet,
+    late: LateSums,
+    *,
+    now: datetime,
 ) -> None:
-    """Merge these sums by one read and one write."""
-    identities = {*batch, *(identity for new_sums in batch.values() for identity in new_sums)}
-    rows = load_rows(environment, identities, now=now)
+    """Merge these sums into their rows, and save them together."""
     operations = [merge_operation(rows, visible, new_sums, rules, late) for visible, new_sums in batch.items()]
     save_merged(operations, now=now)
 
@@ -155,28 +164,24 @@ def project_visible(
     )
 
 
-def load_rows(
-    environment: Environment, identities: Collection[Identity], *, now: datetime
-) -> dict[Identity, Operation]:
-    """Return the rows of these operations with their evidence. Create empty rows for those that are missing."""
-    rows = load_evidence(environment, identities)
-    if missing := sorted(set(identities) - rows.keys()):
-        Operation.objects.bulk_create(build_empty_row(environment, identity, seen_at=now) for identity in missing)
-        rows = load_evidence(environment, identities)
-    return rows
-
-
 def load_evidence(environment: Environment, identities: Collection[Identity]) -> dict[Identity, Operation]:
-    return {row.identity: row for row in prefetch_evidence(find_rows(environment, identities))}
-
-
-def find_rows(environment: Environment, identities: Collection[Identity]) -> QuerySet[Operation]:
-    """Return the rows of these operations, and perhaps others: the key of one with the method of another."""
-    return Operation.objects.filter(
+    """Return the rows of these operations with their evidence, and perhaps others: a key with another's method."""
+    rows = Operation.objects.filter(
         environment=environment,
         method__in={identity.method for identity in identities},
         key__in={identity.key for identity in identities},
     )
+    return {row.identity: row for row in prefetch_evidence(rows)}
+
+
+def create_rows(
+    environment: Environment, identities: Collection[Identity], *, now: datetime
+) -> dict[Identity, Operation]:
+    """Create empty rows of these operations. Return them as `load_evidence` does."""
+    Operation.objects.bulk_create(
+        build_empty_row(environment, identity, seen_at=now) for identity in sorted(identities)
+    )
+    return load_evidence(environment, identities)
 
 
 def save_merged(operations: Sequence[MergedOperation], *, now: datetime) -> None:

@@ -7,8 +7,8 @@ in the order of their arrival while there is room.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 
 from django.conf import settings
@@ -22,25 +22,24 @@ ALL_OTHERS = Identity("", "")  # one row for the operations that are not counted
 BATCH_ROWS = 1000
 
 
-@dataclass
 class Room:
     """The numbers of operations for which an environment still has room: those that are shown, and those that are not.
 
     An operation is not shown if a template rule shows it under another, or if it only ever answered 404, 405 or 501.
+
+    The operations are counted when the first new one asks for room. The caller holds the lock of the environment.
     """
 
-    shown_room: int
-    hidden_room: int
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
 
-    @classmethod
-    def measure(cls, environment: Environment) -> Room:
-        """Count the operations of an environment. The caller holds its lock."""
+    @cached_property
+    def _free(self) -> dict[str, int]:
         is_shown = Q(begun=True, shown_under=None)
-        counts = Operation.objects.filter(environment=environment).aggregate(
-            shown_count=Count("pk", filter=is_shown), hidden_count=Count("pk", filter=~is_shown)
+        counts = Operation.objects.filter(environment=self._environment).aggregate(
+            shown=Count("pk", filter=is_shown), hidden=Count("pk", filter=~is_shown)
         )
-        limit = settings.MAX_OPERATIONS
-        return cls(max(limit - counts["shown_count"], 0), max(limit - counts["hidden_count"], 0))
+        return {name: max(settings.MAX_OPERATIONS - count, 0) for name, count in counts.items()}
 
     def admit(
         self, visible: Identity, new_sums: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
@@ -52,15 +51,17 @@ class Room:
         """
         row = rows.get(visible)
         new = sorted(identity for identity in new_sums if identity != visible and identity not in rows)
-        excluded_identities = set(new[self.hidden_room :])
+        if row and row.begun and not new:
+            return dict(new_sums)
+        excluded_identities = set(new[self._free["hidden"] :])
         fitting = {identity: total for identity, total in new_sums.items() if identity not in excluded_identities}
         begins = not (row and row.begun) and any(map(has_begun, fitting.values()))
         hidden_count = len(new) - len(excluded_identities) + (row is None and not begins)
-        if begins > self.shown_room or hidden_count > self.hidden_room:
+        if begins > self._free["shown"] or hidden_count > self._free["hidden"]:
             return {}
         if fitting:
-            self.shown_room -= begins
-            self.hidden_room -= hidden_count
+            self._free["shown"] -= begins
+            self._free["hidden"] -= hidden_count
         return fitting
 
 

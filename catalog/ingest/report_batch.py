@@ -16,6 +16,11 @@ from workspaces.models import Environment
 
 MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less
 MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
+LOCK = """
+SELECT id, size FROM catalog_witnessreport
+ WHERE environment_id = %s AND folded_at IS NULL AND parked_at IS NULL
+ ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+"""
 
 
 class Batch(NamedTuple):
@@ -34,12 +39,9 @@ def lock_batch(environment: Environment) -> Batch:
     The batch has at least one report, if there is any. A second call in the same transaction includes the reports that
     the first call has locked.
     """
-    rows = (
-        WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)
-        .order_by("id")
-        .select_for_update(skip_locked=True, of=("self",))
-        .values_list("id", "size")[:MAX_BATCH_REPORTS]
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK, [environment.pk, MAX_BATCH_REPORTS])
+        rows = cursor.fetchall()
     ids: list[int] = []
     total_bytes = 0
     for report_id, size in rows:
