@@ -85,19 +85,20 @@ def test_the_first_descriptor_after_a_reset_is_a_version_and_no_drift(api, chang
 @pytest.mark.parametrize("seed", range(5))
 def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     chance = random.Random(seed)
-    starts = []
+    starts, observations = [], []
     for _ in range(12):
         seen = observation(
             response=chance.choice([OLD, NEW, {"id": None}, [1], {"tags": []}]),
             status=chance.choice([200, 200, 409]),
             lastSeenAt=AT,
         )
+        observations.append(seen)
         deliver(api, workspace, seen)
-        deliver(api, workspace, seen, environment="staging")
         if chance.random() < 0.4:
             starts.append(reset())
         if starts and chance.random() < 0.3:
             undo_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
+    deliver(api, workspace, *observations, environment="staging")
     for start in chance.sample(starts, len(starts)):
         undo_baseline_reset(start, actor="ann", now=timezone.now())
     started, never = Operation.objects.order_by("environment_id")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -125,13 +125,21 @@ BODIES = [OLD, NEW, {"id": None}, [1], {"lines": []}, {"lines": [{"sku": 1}, "x"
 POINTERS = ["", "/id", "/lines", "/lines/[]", "/lines/[]/sku", "/a", "/a/b", "/a/b/c", "/a/{}", "/nowhere"]
 
 
-def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[BaselineReset]:
-    """Report to both environments, but reset baselines and undo resets in production only. Return the resets."""
+class Actions(NamedTuple):
+    """What was done by chance."""
+
+    observations: list[dict[str, Any]]
+    resets: list[BaselineReset]
+
+
+def act_by_chance(api: Any, created: Any, chance: random.Random) -> Actions:
+    """Report to production, reset baselines and undo resets."""
+    observations: list[dict[str, Any]] = []
     starts: list[BaselineReset] = []
     for _ in range(14):
-        report = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
-        deliver(api, created, report)
-        deliver(api, created, report, environment="staging")
+        seen = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
+        observations.append(seen)
+        deliver(api, created, seen)
         if chance.random() < 0.5:
             is_whole_operation = chance.random() < 0.2
             starts.append(
@@ -141,14 +149,15 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
             )
         if starts and chance.random() < 0.3:
             undo_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
-    return starts
+    return Actions(observations, starts)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_after_an_undo_all_bytes_are_as_without_the_reset(api, workspace, seed):
     chance = random.Random(seed)
-    starts = act_by_chance(api, workspace, chance)
-    for start in chance.sample(starts, len(starts)):
+    actions = act_by_chance(api, workspace, chance)
+    deliver(api, workspace, *actions.observations, environment="staging")
+    for start in chance.sample(actions.resets, len(actions.resets)):
         undo_baseline_reset(start, actor="ann", now=timezone.now())
     reset_operation, unchanged_operation = Operation.objects.order_by("environment_id")
     assert reset_operation.epoch > 0
