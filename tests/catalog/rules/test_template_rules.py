@@ -3,76 +3,38 @@
 from __future__ import annotations
 
 import json
-import random
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from catalog.downloads import documents
-from catalog.downloads.catalog_digests import find_catalog_digest
 from catalog.drift.environments.differences import compare_catalogs
-from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
-from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations
 from catalog.rules import baseline
 from catalog.rules.errors import RuleError
-from catalog.rules.template_rules import add_template_rule, undo_template_rule
-from tests.catalog.reports import deliver, environment_of, observation, report
-from workspaces.create import create_workspace
+from tests.catalog.reports import deliver, environment_of, observation
+from tests.catalog.rules.merges import AT, BLUE, RED, SHOP, list_everything, merge, read_catalog, undo
+from tests.reload_workspace import reload_workspace
+from workspaces.create import NewWorkspace
 from workspaces.models import AuditEntry, Environment
 
 pytestmark = pytest.mark.django_db
-AT = 1_790_000_000
-RED, BLUE = "/shops/red/{itemId}", "/shops/blue/{itemId}"
-SHOP = "/shops/{shop}/{item}"
-
-
-def merge(environment: Environment, source: str, target: str, **options: Any) -> TemplateRule:
-    return add_template_rule(environment, source, target, actor="ann", now=timezone.now(), **options)
-
-
-def undo(rule: TemplateRule) -> None:
-    undo_template_rule(rule, actor="ann", now=timezone.now())
-
-
-def read_catalog(environment: Environment) -> list[Any]:
-    rendered = documents.render_catalog(environment, evidence=True)
-    return json.loads(b"".join(rendered.read_chunks()))["operations"]
 
 
 def list_paths(environment: Environment) -> list[tuple[str, str]]:
     return [(operation["method"], operation["path"]) for operation in read_catalog(environment)]
 
 
-def list_everything(environment: Environment) -> list[Any]:
-    """Return all that pages and downloads show of an environment, except its name."""
-    columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
-               "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
-    rows = [
-        list(map(str, row)) for row in visible_operations(environment).order_by("path", "method").values_list(*columns)
-    ]
-    digests = [find_catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
-    return [*rows, *digests]
-
-
-@pytest.fixture
-def environment(workspace: Any) -> Environment:
-    return environment_of(workspace)
-
-
-@pytest.fixture
-def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
-    """Report two templates that are really one operation."""
+@pytest.fixture(scope="module")
+def workspace_of_shops(module_workspace: NewWorkspace, connect: Callable[[NewWorkspace], Any]) -> NewWorkspace:
+    """Return a workspace to which two templates were reported that are really one operation."""
     deliver(
-        api,
-        workspace,
+        connect(module_workspace),
+        module_workspace,
         *[observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT, undecided=[1],
                       responseMediaType="application/json",
                       parameters={"itemId": {"type": "integer"}})] * 3,
@@ -80,7 +42,17 @@ def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
         *[observation(path=BLUE, response={"id": "x", "blue": None}, request={"a": 1}, lastSeenAt=AT - 90_000,
                       responseMediaType="text/csv")] * 4,
     )  # fmt: skip
-    return environment
+    return module_workspace
+
+
+@pytest.fixture
+def workspace(workspace_of_shops: NewWorkspace) -> NewWorkspace:
+    return reload_workspace(workspace_of_shops)
+
+
+@pytest.fixture
+def shops(workspace: NewWorkspace) -> Environment:
+    return environment_of(workspace)
 
 
 def test_merged_operations_are_shown_as_their_sum(shops):
@@ -315,147 +287,3 @@ def test_a_rule_and_its_undo_are_in_the_audit_log(shops):
         ("ann", "operations shown under another template", RED, SHOP),
         ("ann", "template rule undone", RED, SHOP),
     }
-
-
-TEMPLATES = ["/s/red/{id}", "/s/blue/{id}", "/s/{shop}/{item}", "/s/{shop}/items", "/t/{shop}/{item}", "/s/green/items"]
-BODIES = [{"id": 1}, {"id": "x"}, {"id": None, "tags": []}, {"tags": ["a"]}, [1], {}]
-
-
-class Twins:
-    """Two environments with the same reports. One gets all rules, the other only the rules that are never undone."""
-
-    def __init__(self, api: Any, created: Any, chance: random.Random) -> None:
-        self.api, self.created, self.chance = api, created, chance
-        self.with_all, self.with_some = environment_of(created), environment_of(created, "staging")
-        self.rules_to_undo: list[TemplateRule] = []
-
-    def report(self) -> None:
-        seen = [
-            observation(
-                self.chance.choice(["GET", "GET", "PUT"]),
-                self.chance.choice(TEMPLATES),
-                self.chance.choice([200, 200, 404, 409]),
-                self.chance.choice([1, 1, 5]),
-                response=self.chance.choice(BODIES),
-                lastSeenAt=AT + self.chance.randrange(200_000),
-                parameters={},
-                requestMediaType=self.chance.choice(["application/json", "text/csv"]),
-                responseMediaType=self.chance.choice(["application/json", "text/html", "image/canary"]),
-            )
-            for _ in range(self.chance.choice([1, 3]))
-        ]
-        for environment in ("production", "staging"):
-            deliver(self.api, self.created, *seen, environment=environment)
-
-    def add_rule(self) -> None:
-        source, target = self.chance.choice(TEMPLATES), self.chance.choice(TEMPLATES)
-        options = {"method": self.chance.choice(["", "", "GET"]), "matching": self.chance.random() < 0.3}
-        try:
-            rule = merge(self.with_all, source, target.replace("item}", "thing}"), **options)
-        except RuleError:
-            return
-        try:
-            if self.chance.random() < 0.4:
-                merge(self.with_some, source, target.replace("item}", "thing}"), **options)
-                return
-        except RuleError:  # the rule makes a circle here; in `with_all`, a rule to undo prevents the circle
-            pass
-        self.rules_to_undo.append(rule)
-
-    def reset_baselines(self) -> None:
-        now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
-        for path in self.chance.sample(TEMPLATES, 2):
-            rows = [find_operation(environment, "GET", path) for environment in (self.with_all, self.with_some)]
-            if all(row and rows[0] and row.key == rows[0].key for row in rows):
-                for row in rows:
-                    baseline.reset_baseline(row, actor="ann", now=now)
-
-    def undo_one(self) -> None:
-        if self.rules_to_undo:
-            rule = self.chance.choice(self.rules_to_undo)
-            try:
-                undo(rule)
-                self.rules_to_undo.remove(rule)
-            except RuleError:
-                return
-
-
-@pytest.mark.parametrize("seed", [*range(8), 330, 332, 347, 359])
-def test_after_all_undos_everything_is_byte_for_byte_as_without_the_rules(api, workspace, seed):
-    chance = random.Random(seed)
-    twins = Twins(api, workspace, chance)
-    steps = [twins.report, twins.report, twins.add_rule, twins.add_rule, twins.undo_one, twins.reset_baselines]
-    for _ in range(25):
-        chance.choice(steps)()
-    while twins.rules_to_undo:
-        twins.undo_one()
-    assert list_everything(twins.with_all) == list_everything(twins.with_some)
-    assert TemplateRule.objects.filter(environment=twins.with_all, undone_at=None).count() == (
-        TemplateRule.objects.filter(environment=twins.with_some).count()
-    )
-    twins.report()
-    assert list_everything(twins.with_all) == list_everything(twins.with_some)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_rules_added_and_undone_during_concurrent_folds_and_redeliveries_lose_nothing():
-    created = create_workspace("Busy", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
-    environment, client = environment_of(created), Client()
-    failures: list[BaseException] = []
-
-    def repeat(act: Callable[[], object]) -> None:
-        try:
-            for _ in range(12):
-                act()
-        except BaseException as error:  # checked below: a failure in a thread must fail the test
-            failures.append(error)
-        finally:
-            connection.close()
-
-    def decide() -> None:
-        undo(merge(environment, RED, BLUE))
-        undo(merge(environment, RED, SHOP, matching=True))
-
-    work = [lambda: fold_reports(environment, now=timezone.now())] * 2 + [decide]
-    threads = [threading.Thread(target=repeat, args=(act,)) for act in work]
-    for thread in threads:
-        thread.start()
-    for number in range(30):
-        sent = report(observation(path=RED if number % 3 else BLUE, response={"n": number % 2 or "x"}, lastSeenAt=AT))
-        for _ in range(2):
-            answer = client.post(
-                "/api/witness-reports", sent, content_type="application/json",
-                headers={"x-service-api-key": created.full_key},
-            )  # fmt: skip
-            assert answer.status_code == 202
-    for thread in threads:
-        thread.join()
-    fold_reports(environment, now=timezone.now())
-    assert failures == []
-    assert [(operation["path"], operation["observations"]) for operation in read_catalog(environment)] == [
-        (BLUE, 10),
-        (RED, 20),
-    ]
-    merge(environment, RED, BLUE)
-    assert read_catalog(environment)[0]["responses"]["200"]["seen"] == 30
-
-
-def read_formats(environment: Environment) -> list[bytes]:
-    return [documents.render_format(environment, name).body for name in ("tools", "openapi")]
-
-
-def test_an_undone_merge_leaves_no_property_behind_that_only_the_other_operation_lacked(api, workspace, environment):
-    """The merged operation counts absences at BLUE. BLUE itself never lacked `blue` and never had `red`."""
-    blue, red = (observation(path=path, response={"id": 1, name: 1}) for path, name in ((BLUE, "blue"), (RED, "red")))
-    deliver(api, workspace, *[blue, red] * 50)
-    before = read_formats(environment)
-    rule = merge(environment, RED, BLUE)
-    deliver(api, workspace, *[red] * 300)
-    deliver(api, workspace, *[observation(path=RED, response={"id": 1})] * 400)
-    quiet = Drift.objects.values_list("operation__key", "pointer", "kind").order_by("pointer")
-    assert list(quiet) == [("/shops/blue/{}", name, "quiet") for name in ("/blue", "/red")]
-    undo(rule)
-    assert read_formats(environment) == before
-    assert load_no_longer_seen(environment) == {}
-    deliver(api, workspace, blue)
-    assert Drift.objects.count() == 2
