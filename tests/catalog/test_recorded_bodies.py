@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("recorded bodies")]
 
 
 class Recorded(NamedTuple):
-    """A file of recorded traffic, and the workspace to which all of it was reported."""
+    """The bodies of a file of recorded traffic, and the workspace to which all of it was reported."""
 
-    file: Path
+    bodies: list[tuple[BodyLocation, Any]]
     created: NewWorkspace
     api: Any
 
@@ -38,10 +38,10 @@ def recorded(request: pytest.FixtureRequest, shared: Path, module_rows: None, co
     created = create_workspace(request.param, [], actor="test", now=timezone.now(), with_full_key=True)
     api = connect(created)
     deliver(api, created, observe_file(file))
-    return Recorded(file, created, api)
+    return Recorded(list(read_bodies(file)), created, api)
 
 
-def bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
+def read_bodies(file: Path) -> Iterator[tuple[BodyLocation, Any]]:
     """Yield each body that has a shape, with its location: method, template, and `request` or the status.
 
     The parameters of the template have no names.
@@ -77,7 +77,7 @@ def test_every_body_of_the_recorded_traffic_is_valid_under_its_schema(recorded):
     for schemas in exported:
         validators = {key: jsonschema_rs.Draft202012Validator(schema) for key, schema in schemas.items()}
         checked = 0
-        for key, body in bodies(recorded.file):
+        for key, body in recorded.bodies:
             if key[:2] in operations:
                 assert validators[key].is_valid(body), key
                 checked += 1
@@ -92,7 +92,7 @@ def test_every_2xx_body_of_the_recorded_traffic_is_valid_under_the_output_schema
         for (method, path), tool in zip(operations, tools, strict=True)
         if "outputSchema" in tool
     }
-    successes = [(key[:2], body) for key, body in bodies(recorded.file) if key[2].startswith("2")]
+    successes = [(key[:2], body) for key, body in recorded.bodies if key[2].startswith("2")]
     checked = [(operation, body) for operation, body in successes if operation in validators]
     assert [operation for operation, body in checked if not validators[operation].is_valid(body)] == []
     assert len(checked) > 1000
