@@ -12,7 +12,7 @@ from catalog.evidence.active_map_rules import PartMaps, apply_map_rules, load_ma
 from catalog.evidence.projection import project
 from catalog.evidence.reported_operation import ReportedOperation, load_reported
 from catalog.models import BaselineReset, Operation, OperationVersion
-from catalog.operation_queries import LARGE_TEXTS, prefetch_evidence
+from catalog.operation_queries import prefetch_evidence
 from catalog.rules.template_resolution import RuleSet
 from workspaces.models import Environment
 
@@ -64,7 +64,7 @@ def reproject_rows(environment: Environment, row_ids: Collection[int], rules: Ru
     version, undoing the override deletes that version.
     """
     rows = Operation.objects.filter(environment=environment, pk__in=row_ids).order_by("pk")
-    for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
+    for row in rows.only("method", "key", "shown_from").prefetch_related("baseline_resets__through__operation"):
         _update_reach(row, rules)
     for row in prefetch_evidence(rows):
         reproject([load_reported(merged_row) for merged_row in row.merged_rows], rules)
@@ -73,13 +73,16 @@ def reproject_rows(environment: Environment, row_ids: Collection[int], rules: Ru
 
 
 def _update_reach(row: Operation, rules: RuleSet) -> None:
-    """Store which baseline resets of a row are active where it is shown now."""
+    """Store which baseline resets of a row are active where it is shown now, if that changed."""
     resets = list(row.baseline_resets.all())
-    for reset in resets:
-        reset.in_reach = _is_in_reach(reset, row, rules)
-    BaselineReset.objects.bulk_update(resets, ["in_reach"])
-    row.shown_from = max((reset.epoch for reset in resets if reset.is_active and not reset.part), default=0)
-    row.save(update_fields=["shown_from"])
+    changed_resets = [reset for reset in resets if reset.in_reach != _is_in_reach(reset, row, rules)]
+    for reset in changed_resets:
+        reset.in_reach = not reset.in_reach
+    BaselineReset.objects.bulk_update(changed_resets, ["in_reach"])
+    shown_from = max((reset.epoch for reset in resets if reset.is_active and not reset.part), default=0)
+    if row.shown_from != shown_from:
+        row.shown_from = shown_from
+        row.save(update_fields=["shown_from"])
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
