@@ -105,7 +105,6 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
     "csp",
     "django_htmx",
     "drf_spectacular",

@@ -10,7 +10,9 @@ from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.providers import registry
 from allauth.socialaccount.providers.base import AuthError
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -26,6 +28,8 @@ from workspaces.people.verified_addresses import add_vouched_address
 
 OIDC_PROVIDER_ID = "oidc"
 log = logging.getLogger("affidavit.people")
+# Not by INSTALLED_APPS: every process of the hub would load the HTTP client that only signing in needs.
+registry.register(OpenIDConnectProvider)
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
