@@ -3,7 +3,6 @@
 import logging
 from pathlib import Path
 
-from affidavit import __version__
 from hub.environment_variables import (
     check_oidc,
     check_tracing,
@@ -310,7 +309,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Affidavit hub",
-    "VERSION": __version__,
+    "VERSION": None,  # hub.api_docs.document knows it. Here, beat would load the whole package for it.
     "DESCRIPTION": "Signed intents, witness descriptors and outcomes. Errors are application/problem+json.",
     "SERVERS": [{"url": "/"}],
     "SERVE_PERMISSIONS": [],
