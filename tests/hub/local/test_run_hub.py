@@ -142,13 +142,6 @@ def test_a_misspelt_variable_is_logged_before_anything_starts(hub, command):
     ]
 
 
-def test_a_data_directory_in_use_is_one_clear_line(hub):
-    hub.start()
-    second = Hub(hub.folder, hub.port + 1)
-    assert_one_clear_line(second.manage("up"), "another hub is running", "HUB_DATA_DIR")
-    assert hub.request("/healthz")[0] == 200
-
-
 def test_data_of_another_postgresql_version_are_not_touched(hub):
     cluster = hub.folder / "var" / "postgres"
     cluster.mkdir(parents=True)
