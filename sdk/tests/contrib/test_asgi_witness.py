@@ -337,7 +337,9 @@ async def test_requests_that_are_recognised_at_once_are_counted_where_the_others
         method, sent_kind, prefix, (status, kind) = chance.choice(kinds)
         query = f"status={status}&type={quote(kind)}"
         headers = [("content-type", sent_kind)] if sent_kind else []
-        answer = await exchange(app, method, f"{prefix}/orders/{number}?{query}", headers, [b"{}" if sent_kind else b""])
+        answer = await exchange(
+            app, method, f"{prefix}/orders/{number}?{query}", headers, [b"{}" if sent_kind else b""]
+        )
         assert answer.status == status
         types = "" if status == 404 else sent_kind.partition(";")[0], kind.partition(";")[0]
         expected[method, f"{prefix}/orders/{{pk}}", status, *types] += 1
