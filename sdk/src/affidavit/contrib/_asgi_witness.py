@@ -17,7 +17,6 @@ from affidavit.contrib._asgi_scope import (
     find_route,
     find_route_object,
     has_no_route,
-    note_entrance,
     read_headers,
 )
 
@@ -64,7 +63,6 @@ class WitnessMiddleware:
 class _Exchange:
     """One request and its response. Observing must never disturb them, and costs each request little."""
 
-    _entrance: Entrance
     _status = 0
     _sent_headers: Iterable[tuple[bytes, bytes]] = ()
     _request_headers: Mapping[bytes, str] = {}
@@ -78,12 +76,15 @@ class _Exchange:
     def __init__(self, witness: Witness, keys: _Keys, app: AsgiApp, scope: Scope, receive: Receive, send: Send) -> None:
         self._witness = witness
         self._keys = keys
+        self._app = app
         self._scope = scope
         self._receive = receive
         self._send = send
         try:
-            # Before an inner mount or middleware changes them.
-            self._entrance = note_entrance(scope, app)
+            # Before an inner mount or middleware changes them. Most requests need no Entrance of them.
+            self._path: str = scope["path"]
+            self._root: str = scope.get("root_path", "")
+            self._base: str = scope.get("app_root_path", self._root)
             self._sent_headers = scope["headers"]
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
@@ -105,13 +106,18 @@ class _Exchange:
         if not self.is_reported:
             try:
                 if message["type"] == "http.response.start":
-                    message = list_headers(message)
+                    if type(message.get("headers")) is not list:  # saves most requests the call
+                        message = list_headers(message)
                     self._note_start(message)
                 elif message["type"] == "http.response.body":
                     self._note_body(message)
             except Exception:  # the server decides whether the message is valid
                 self.is_reported = True
         return self._send(message)
+
+    @property
+    def _entrance(self) -> Entrance:
+        return Entrance(self._path, self._root, self._base, self._app)
 
     def report(self, *, has_failed: bool = False) -> None:
         """Report the exchange, once.
@@ -181,7 +187,7 @@ class _Exchange:
         """Return facts that are read in little time and determine the operation; None if only more of them do."""
         scope = self._scope
         route = find_route_object(scope)
-        is_mounted = self._entrance.root or scope.get("root_path") or scope.get("app_root_path")
+        is_mounted = self._root or scope.get("root_path") or scope.get("app_root_path")
         request_type = None if self._request is None else self._find_request_type()
         if route is None or is_mounted or (request_type and ";" in request_type):  # each boundary is different
             return None
