@@ -84,7 +84,7 @@ class _Exchange:
             # Before an inner mount or middleware changes them. Most requests need no Entrance of them.
             self._path: str = scope["path"]
             self._root: str = scope.get("root_path", "")
-            self._base: str = scope.get("app_root_path", self._root)
+            self._base: str = scope["app_root_path"] if "app_root_path" in scope else self._root
             self._sent_headers = scope["headers"]
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
