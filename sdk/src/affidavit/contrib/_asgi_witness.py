@@ -83,8 +83,8 @@ class _Exchange:
         try:
             # Before an inner mount or middleware changes them. Most requests need no Entrance of them.
             self._path: str = scope["path"]
-            self._root: str = scope.get("root_path", "")
-            self._base: str = scope["app_root_path"] if "app_root_path" in scope else self._root
+            root: str = scope.get("root_path", "")
+            self._root, self._base = root, scope.get("app_root_path", root)
             self._sent_headers = scope["headers"]
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
