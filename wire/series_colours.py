@@ -8,6 +8,7 @@ from hashlib import sha256
 
 PALETTE = tuple(f"var(--series-{number})" for number in range(1, 8))
 COLOUR_OF_REST = "var(--series-8)"  # grey, of the series that sums all others; an eighth name gets it, too
+MAX_SERIES = len((*PALETTE, COLOUR_OF_REST))  # on a chart on which each has a colour of its own
 
 PARTIAL_OPACITY = 0.55  # the bar of a bucket that is not whole is pale
 

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from outcomes.analytics.chart_data import Chart, ChartLine, read_compared_numbers, read_key_chart
 from outcomes.analytics.comparison_choice import ComparedShare
+from outcomes.analytics.conversations_of_key import read_lags, select_conversations
 from outcomes.analytics.key_phases import read_phases
 from outcomes.analytics.outcomes_by_api_key import read_reporters
 from outcomes.analytics.outcomes_page import Analytics
-from outcomes.analytics.reached_conversations import read_lags, select_conversations
 from outcomes.tallies.comparison import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.first_and_last_data import find_first_data
 from outcomes.tallies.kept_joins import find_pruned_days

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from outcomes.analytics.chart_data import LEADING, MAX_LINES
+from outcomes.analytics.chart_data import LEADING
 from outcomes.analytics.funnel import MAX_STEPS
 from wire.address_members import read_text, read_texts
+from wire.series_colours import MAX_SERIES
 
 ALL_KEYS = "all"  # `keys=all` in the address
+MAX_SELECTED_KEYS = MAX_SERIES
 MAX_RANK = 100
 RANKS = frozenset(map(str, range(1, MAX_RANK + 1)))
 
@@ -45,7 +47,7 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
     page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
-        selected_keys=tuple(read_texts(query, "show")[:MAX_LINES]),
+        selected_keys=tuple(read_texts(query, "show")[:MAX_SELECTED_KEYS]),
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
         shows_all_keys=page > 1 or bool(search) or query.get("keys") == ALL_KEYS,
         page=page,

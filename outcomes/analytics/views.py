@@ -13,23 +13,23 @@ from django.utils import timezone
 
 from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
-from outcomes.analytics.chart_data import MAX_LINES, Chart, read_key_chart
+from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.chart_sentence import summarize_chart, summarize_chosen
 from outcomes.analytics.comparison_choice import choose_comparison, is_comparison, list_siblings, read_compared_reached
-from outcomes.analytics.empty_page import first_report_snippets
-from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, RANKS, parse_key_filters
-from outcomes.analytics.funnel import MAX_STEPS
-from outcomes.analytics.key_phases import read_phases
-from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
-from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
-from outcomes.analytics.reached_conversations import (
+from outcomes.analytics.conversations_of_key import (
     CONVERSATIONS_PER_PAGE,
     count_newer,
     parse_page_position,
     read_conversations,
     read_lags,
 )
+from outcomes.analytics.empty_page import first_report_snippets
+from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
+from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, MAX_SELECTED_KEYS, RANKS, parse_key_filters
+from outcomes.analytics.funnel import MAX_STEPS
+from outcomes.analytics.key_phases import read_phases
+from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
+from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
 from outcomes.tallies.kept_joins import find_pruned_days
@@ -68,7 +68,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
         "rank": RANKS.__contains__,
         "lost": set(map(str, range(1, len(analytics.filters.steps) + 1))).__contains__,
     }
-    limits = {"show": MAX_LINES, "step": MAX_STEPS}
+    limits = {"show": MAX_SELECTED_KEYS, "step": MAX_STEPS}
     return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes, limits=limits)
 
 

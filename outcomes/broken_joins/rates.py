@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from outcomes.analytics.chart_data import MAX_LINES
 from outcomes.broken_joins.queries import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.postgresql.replica import get_read_connection
+from wire.series_colours import MAX_SERIES
 from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.buckets import Bucket
@@ -48,7 +48,7 @@ class RateChart:
     @property
     def lines(self) -> Sequence[BrokenRate]:
         """Return the rates that are drawn; the export has all of them."""
-        return self.rates[:MAX_LINES]
+        return self.rates[:MAX_SERIES]
 
     @property
     def rows(self) -> Sequence[tuple[Bucket, Sequence[tuple[int, int]]]]:

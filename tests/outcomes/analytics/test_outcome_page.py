@@ -10,10 +10,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.analytics import plotly_figures, reached_conversations
+from outcomes.analytics import conversations_of_key, plotly_figures
+from outcomes.analytics.conversations_of_key import select_conversations
 from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.analytics.lag import LAG_RANGES, count_lags
-from outcomes.analytics.reached_conversations import select_conversations
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.read_tables import read_rows, read_tables
@@ -98,7 +98,7 @@ def test_paging_lists_each_conversation_once(production, browser_client):
 
 
 def test_the_download_of_all_keys_has_all_rows(production, browser_client, monkeypatch):
-    monkeypatch.setattr(reached_conversations, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(conversations_of_key, "ROWS_AT_ONCE", 7)
     rows = read_rows(browser_client.get(f"{PAGE}.csv?table=conversations"))
     assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
 
@@ -144,7 +144,7 @@ def test_a_download_holds_odd_text_in_the_order_of_the_text_itself(workspace, br
 
 
 def test_far_back_a_page_has_no_number(production, browser_client, monkeypatch):
-    monkeypatch.setattr(reached_conversations, "MAX_COUNTED", 15)
+    monkeypatch.setattr(conversations_of_key, "MAX_COUNTED", 15)
     older = browser_client.get(PAGE, {"key": "purchase"}).context["older_cursor"]
     page = browser_client.get(PAGE, {"key": "purchase", "cursor": older}).content.decode()
     assert "<span> 20 of 130; the download has all. </span>" in " ".join(page.split())

@@ -1,4 +1,4 @@
-"""Reads of single outcomes: the conversations that reached a key, and after how long."""
+"""The conversations that reached one key, and after how long, read from single outcomes."""
 
 from __future__ import annotations
 
