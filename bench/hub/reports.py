@@ -179,7 +179,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, run_hub(Path(folder)) as address:
         workspace, quiet_workspace = create_workspace("Reports"), create_workspace("Quiet")
         yield measure_whole_stack(address, workspace["secretKey"])
-        os.environ["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "hub.web_role_settings"
         django.setup()
         yield measure_processor_time(workspace["secretKey"])
         yield measure_quiet_lag(address, workspace, quiet_workspace)

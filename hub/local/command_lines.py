@@ -29,7 +29,7 @@ def build_command(name: str) -> Command:
     """Return the process of this name; `name` is one of PROGRAMS."""
     variables = {**list_variables(), DIRECTORY_VARIABLE: str(metrics_folder())}
     if name == "web":
-        variables["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+        variables["DJANGO_SETTINGS_MODULE"] = "hub.web_role_settings"
     return Command(name, list_arguments()[name], variables, str(settings.BASE_DIR))
 
 

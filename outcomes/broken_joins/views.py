@@ -11,7 +11,6 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import ADVICE, write_advice
@@ -22,27 +21,23 @@ from outcomes.broken_joins.filters import BY_LAST_REPORT, DIAGNOSES, JoinFilters
 from outcomes.broken_joins.healed_joins import find_healed_outcomes, find_longest_healing, measure_healing
 from outcomes.broken_joins.join_phases import read_join_phases
 from outcomes.broken_joins.listed_joins import ROWS_PER_PAGE, count_ids, find_listed_joins, page_all, page_matching
-from outcomes.broken_joins.moves.move import find_movable
+from outcomes.broken_joins.moves.moves_section import describe_moves
 from outcomes.broken_joins.queries import find_broken_joins, find_oldest_report, list_api_keys
 from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports_by_cause, read_reported_again
-from outcomes.models import Move
 from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
 from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved
 from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moves
-from wire.address_members import read_number
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.annotations.phase_comparison import has_comparison
 from workspaces.keys.prefix import find_by_prefix
 from workspaces.models import ApiKey, Environment, Membership, Workspace
 from workspaces.pages.page import Page
-
-MAX_MOVES = 10  # on the page, the latest
 
 
 def show_broken_joins(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -72,7 +67,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),
             "phases": phases if has_comparison(phases) else [],
-            **_describe_moves(request, environment, period, filters),
+            **describe_moves(request, environment, period, filters),
         }
 
     tables = list_joins_tables(environment, period, filters)
@@ -212,26 +207,3 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
             if len(chart.rates) > (table == "rates-by-key")  # one key has the rate of its environment
         ],
     }
-
-
-def _describe_moves(
-    request: HttpRequest, environment: Environment, period: Period, filters: JoinFilters
-) -> Mapping[str, Any]:
-    """Return the latest moves, and the move that is possible now. Only editors may move; API keys only read."""
-    may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
-    target, moves = find_sibling(environment, filters.found_in), Move.objects.list_readable(environment)
-    return {
-        "moves": moves[:MAX_MOVES],
-        "move_count": moves.count(),
-        "may_move": may_move,
-        "target": target,
-        "movable_joins": len(find_movable(environment, target, period)) if target and may_move else 0,
-        "result": request.GET.get("done", ""),
-        "last_move": _find_last_move(request, environment),
-    }
-
-
-def _find_last_move(request: HttpRequest, environment: Environment) -> Move | None:
-    """Return the move that the form of this page has just made, unless it was undone since."""
-    number = read_number(request.GET, "move")
-    return Move.objects.list_readable(environment).filter(pk=number, undone_at=None).first() if number else None

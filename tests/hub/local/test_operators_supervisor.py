@@ -136,7 +136,7 @@ def test_the_run_command_is_replaced_by_its_program(hub, name):
                 time.sleep(0.1)
             assert words[words.index(b"hub.programs") :][:3] == program
             variables = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
-            module = "hub.web_settings" if name == "web" else "hub.settings"
+            module = "hub.web_role_settings" if name == "web" else "hub.settings"
             assert f"DJANGO_SETTINGS_MODULE={module}".encode() in variables
             assert f"PROMETHEUS_MULTIPROC_DIR={hub.folder}/var/metrics".encode() in variables
         finally:
