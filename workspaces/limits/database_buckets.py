@@ -21,9 +21,10 @@ WITH present AS (
     FROM workspaces_tokenbucket WHERE name = %(name)s::varchar FOR UPDATE
 ), changed AS (
     UPDATE workspaces_tokenbucket AS bucket
-    SET tokens = present.level - LEAST(%(wanted)s::int, FLOOR(present.level)), refilled_at = present.refilled_at
+    SET tokens = present.level - GREATEST(0, LEAST(%(wanted)s::int, FLOOR(present.level))),
+        refilled_at = present.refilled_at
     FROM present WHERE bucket.name = present.name
-    RETURNING LEAST(%(wanted)s::int, FLOOR(present.level))::int AS granted, bucket.tokens AS remaining
+    RETURNING GREATEST(0, LEAST(%(wanted)s::int, FLOOR(present.level)))::int AS granted, bucket.tokens AS remaining
 ), created AS (
     INSERT INTO workspaces_tokenbucket (name, tokens, refilled_at)
     SELECT %(name)s::varchar, %(capacity)s::float8 - LEAST(%(wanted)s::int, FLOOR(%(capacity)s::float8)),

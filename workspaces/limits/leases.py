@@ -66,7 +66,7 @@ def grant_tokens(bucket: Bucket | None, limit: Limit, max_tokens: int, now: floa
     else:
         level = min(limit.capacity, bucket.tokens + limit.rate * max(0.0, now - bucket.refilled_at))
         refilled_at = now if bucket.refilled_at > now + 1 else max(now, bucket.refilled_at)
-    tokens = min(max_tokens, math.floor(level))
+    tokens = max(0, min(max_tokens, math.floor(level)))
     return Bucket(level - tokens, refilled_at), Grant(tokens, level - tokens)
 
 

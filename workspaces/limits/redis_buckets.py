@@ -26,7 +26,7 @@ if stored[1] then
   level = math.min(capacity, tonumber(stored[1]) + rate * math.max(0, now - before))
   if before <= now + 1 then refilled_at = math.max(now, before) end
 end
-local granted = math.min(wanted, math.floor(level))
+local granted = math.max(0, math.min(wanted, math.floor(level)))
 local text = string.format('%.17g', level - granted)
 redis.call('HSET', KEYS[1], 'tokens', text, 'refilled_at', string.format('%.6f', refilled_at))
 redis.call('PEXPIRE', KEYS[1], 5000)

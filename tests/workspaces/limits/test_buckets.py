@@ -89,7 +89,7 @@ def test_simultaneous_requests_get_no_more_tokens_than_the_bucket_has(buckets):
 
 
 AGES = [-3600, -2, -1.5, -0.5, 0, 0.01, 0.2, 3600]
-TOKENS = [0, 0.4, 3.7, 750]
+TOKENS = [-1000, 0, 0.4, 3.7, 750]
 
 
 @pytest.mark.django_db
