@@ -13,7 +13,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -29,9 +29,10 @@ pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
 NEVER_BEGINS = {404, 405, 501}
 SHORTEST = 6
-# Digests of reports, keys and operations, fractions of seconds, and the hub's own times, which are of this year. They
-# may contain the digits of a value by chance.
-OWN_TIME = rf"(?<={datetime.now(UTC).year}-\d\d-\d\d[T ])\d\d:\d\d:\d\d"
+# Digests of reports, keys and operations, fractions of seconds, and the hub's own times, which are of these days (the
+# recordings are older). They may contain the digits of a value by chance.
+THESE_DAYS = "|".join(f"(?<={datetime.now(UTC) + timedelta(days):%Y-%m-%d}[T ])" for days in (-1, 0, 1))
+OWN_TIME = rf"(?:{THESE_DAYS})\d\d:\d\d:\d\d"
 CHANCE_DIGITS = re.compile(rf"\\x[0-9a-f]{{64}}|(?<=:\d\d)\.\d{{3,6}}|{OWN_TIME}")
 
 
