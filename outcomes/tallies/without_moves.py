@@ -40,32 +40,34 @@ class CountWithoutMoves:
     keeps_direction: bool
 
 
-def leave_out_moves(totals: tuple[Totals, Totals], moved: tuple[MovedCounts, MovedCounts]) -> RateWithoutMoves | None:
+def leave_out_moves(
+    totals: tuple[Totals, Totals], moved_counts: tuple[MovedCounts, MovedCounts]
+) -> RateWithoutMoves | None:
     """Return the broken rates as they were reported; None if no outcome of the two periods was moved.
 
-    totals, moved: of the period, then of the one before.
+    totals, moved_counts: of the period, then of the one before.
     """
-    if moved == (NOTHING_MOVED, NOTHING_MOVED):
+    if moved_counts == (NOTHING_MOVED, NOTHING_MOVED):
         return None
     counts = [
         (moves.count_all_broken(part.broken), moves.count_all_reported(part.reported_outcomes))
-        for part, moves in zip(totals, moved, strict=True)
+        for part, moves in zip(totals, moved_counts, strict=True)
     ]
-    return RateWithoutMoves(*counts[0], *counts[1], moved[0].total_away, moved[0].total_here)
+    return RateWithoutMoves(*counts[0], *counts[1], moved_counts[0].total_away, moved_counts[0].total_here)
 
 
 def leave_out_moved_here(
-    counts: tuple[int, int], moved: tuple[MovedCounts, MovedCounts], keys: Collection[str] | None = None
+    counts: tuple[int, int], moved_counts: tuple[MovedCounts, MovedCounts], keys: Collection[str] | None = None
 ) -> CountWithoutMoves | None:
     """Return the numbers of outcomes as they were reported.
 
     Return None if no move changed these numbers and no outcome of the first period was moved here.
 
-    counts, moved: of the period, then of the one before.
+    counts, moved_counts: of the period, then of the one before.
     keys: the outcome keys that the counts are of; None for all.
     """
-    gained = [_sum_of_keys(moves.gained_by_key, keys) for moves in moved]
-    moved_here = _sum_of_keys(moved[0].here_by_key, keys)
+    gained = [_sum_of_keys(moves.gained_by_key, keys) for moves in moved_counts]
+    moved_here = _sum_of_keys(moved_counts[0].here_by_key, keys)
     if not any(gained) and not moved_here:
         return None
     value, previous = (count - number for count, number in zip(counts, gained, strict=True))

@@ -163,8 +163,8 @@ class _Exchange:
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
         facts = self._read_facts(message)
-        known = self._keys.get(facts)
-        if known is not None and self._witness.count_settled(known[0]):
+        key_and_route = self._keys.get(facts)
+        if key_and_route is not None and self._witness.count_settled(key_and_route[0]):
             self.is_reported = True
             return
         route = find_route(scope, self._entrance)
