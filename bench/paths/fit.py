@@ -21,8 +21,8 @@ from operator import attrgetter
 from pathlib import Path
 
 import affidavit._paths.classify as classify
+from affidavit._paths.embedded_values import strip_values
 from affidavit._paths.learner import Learner, decode_segments
-from affidavit._paths.segment_values import strip_values
 from affidavit._paths.signs.neighbourhood import Neighbourhood, list_sibling_signs
 from affidavit._paths.signs.siblings import Prefix, Siblings
 from affidavit._paths.signs.traffic import TrafficFacts

@@ -14,10 +14,10 @@ from affidavit._json import ABSENT, Absent, Json
 from affidavit._shapes.name_words import split_words
 
 from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
+from .embedded_values import replace_values, strip_values
 from .exchange_facts import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .no_operation_statuses import NO_OPERATION
 from .segment_form import detect_segment_form
-from .segment_values import replace_values, strip_values
 from .signs.traffic import TrafficFacts
 from .templates import Template, place_parameters
 from .tree import PathNode, count_paths, split_segments

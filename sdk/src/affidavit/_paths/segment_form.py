@@ -6,7 +6,7 @@ import re
 
 from affidavit._data_forms import detect_form, spell_plainly
 
-from .segment_values import split_segment
+from .embedded_values import split_segment
 
 _PREFIXED_NUMBER = re.compile(r"[A-Za-z]{1,32}(?:[-_.:][0-9]{3,7}|[0-9]{6,7})")
 _ENDING = re.compile(

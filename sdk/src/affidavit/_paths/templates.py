@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from affidavit._data_forms import is_data
 
+from .embedded_values import replace_values, strip_values
 from .parameter_names import PARAMETER, ParameterNamer
 from .segment_form import detect_segment_form
-from .segment_values import replace_values, strip_values
 from .versions import is_scaffold, is_version
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")

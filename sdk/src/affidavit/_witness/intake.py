@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from affidavit._paths.embedded_values import replace_values
 from affidavit._paths.learner import MAX_SEGMENTS
 from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._paths.reported_operations import COMMON_METHODS, MAX_UNCOMMON
 from affidavit._paths.routes import PATH_SAFE, build_route_template
 from affidavit._paths.segment_form import detect_segment_form
-from affidavit._paths.segment_values import replace_values
 from affidavit._paths.template_limits import MAX_BYTES
 from affidavit._paths.templates import Template, infer_parameter_type
 from affidavit._paths.versions import is_scaffold, may_be_version

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
+from affidavit._paths.embedded_values import strip_values
 from affidavit._paths.response_similarity import (
     ALIKE_SIMILARITY,
     UNLIKE_SIMILARITY,
@@ -13,7 +14,6 @@ from affidavit._paths.response_similarity import (
     collect_shapes,
     measure_similarity,
 )
-from affidavit._paths.segment_values import strip_values
 
 from .siblings import Siblings
 from .text import list_text_signs

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
+from affidavit._paths.embedded_values import strip_values
 from affidavit._paths.response_similarity import Shapes, collect_shapes
 from affidavit._paths.segment_form import detect_segment_form
-from affidavit._paths.segment_values import strip_values
 from affidavit._paths.tree import PathNode, count_paths, group_branches, is_leading
 from affidavit._paths.versions import MAX_VERSIONS, is_marked_version, is_scaffold, is_version, may_be_version
 from affidavit._paths.words.actions import begins_with_action, is_action
