@@ -18,8 +18,8 @@ from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, list_values
 from wire.format_numbers import format_decimal
 from workspaces.environments.change import DEFAULT_NAME
-from workspaces.forms.choices import set_choices
 from workspaces.forms.late_forms import fingerprint
+from workspaces.forms.set_choices import set_choices
 from workspaces.models import Environment, Workspace
 
 KINDS = {

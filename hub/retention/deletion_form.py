@@ -9,7 +9,7 @@ from django import forms
 
 from intents.gate.delete_user import count_user
 from outcomes.ingest.delete_conversation import count_conversation
-from workspaces.forms.choices import set_choices
+from workspaces.forms.set_choices import set_choices
 from workspaces.models import Workspace
 
 SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Workspace"}

@@ -17,7 +17,7 @@ from wire.errors import DomainError
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import require_member_environment
-from workspaces.forms.choices import set_choices
+from workspaces.forms.set_choices import set_choices
 from workspaces.keys.create import create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key

@@ -5,6 +5,7 @@ from affidavit._paths.words.singulars import singularize
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 from affidavit._shapes.name_words import split_words
 
+from ._alike_maps import is_alike_map
 from ._daily_sums import SECONDS_PER_DAY, DailySums
 from ._documents import (
     READS,
@@ -15,7 +16,6 @@ from ._documents import (
     merge_parameter_types,
     name_path,
 )
-from ._maps import is_alike_map
 from ._operation_sums import (
     PARAMETER,
     REQUEST,
