@@ -25,7 +25,7 @@ from workspaces.annotations.phase_comparison import MOST_PENDING
 from workspaces.models import PREFIX_LENGTH, Annotation, ApiKey, Environment, Workspace
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
-from workspaces.people.invitations.forms import MAX_EMAIL
+from workspaces.people.invitations.invitation_form import MAX_EMAIL
 from workspaces.people.sign_in import links as sign_in_links
 from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR
 from workspaces.secrets.uses import RECENT

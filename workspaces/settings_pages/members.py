@@ -19,17 +19,13 @@ from workspaces.pages.form_answers import member_form, render_refused_form, retu
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.errors import MembershipFault
-from workspaces.people.invitations.forms import InvitationForm
+from workspaces.people.invitations.invitation_form import InvitationForm
 from workspaces.people.invitations.invite import invite, list_open_invitations, revoke_invitation, send_invitation
 from workspaces.people.members import LastAdmin, change_role, list_members, list_operators, remove_member
+from workspaces.settings_pages.role_descriptions import ROLE_DESCRIPTIONS
 
 NAME = "members"
 NEW_INVITATION = "new invitation"
-ROLES = {
-    Membership.VIEWER: "Reads every page except the settings",
-    Membership.EDITOR: "Also sets rules, moves broken joins and decides confirmations",
-    Membership.ADMIN: "Also manages keys, secrets, environments and members, and reads the audit log",
-}
 MEMBER_COLUMNS = ("member", "email", "role", "since", "secondFactor", "lastSignedInAt")
 INVITATION_COLUMNS = ("email", "role", "invitedBy", "invitedAt", "expiresAt")
 
@@ -77,7 +73,7 @@ def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -
     environment_row = _require_admin_environment(request, slug, environment)
     get_object_or_404(environment_row.workspace.memberships, user_id=user_id)
     role = request.POST.get("role", "")
-    if role not in ROLES:
+    if role not in ROLE_DESCRIPTIONS:
         return return_to_page(request, NAME, environment_row, {"fault": "role"})
     try:
         change_role(environment_row.workspace, user_id, role, **_name_actor(request))
@@ -116,7 +112,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: Invitation
             "members": members,
             "to_remove": next((member for member, _ in members if str(member.user_id) == removing), None),
             "invitations": list_open_invitations(workspace, now=timezone.now()),
-            "roles": [(role, words, role == chosen_role) for role, words in ROLES.items()],
+            "roles": [(role, words, role == chosen_role) for role, words in ROLE_DESCRIPTIONS.items()],
             "operators": list_operators(),
             "member_fault": FAULTS.get(request.GET.get("fault", ""), ""),
             "form": form,

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_POST
 from workspaces.models import Invitation
 from workspaces.people.attempt_counts import count_dead_link
 from workspaces.people.invitations.accept import accept_invitation, create_invited_user, has_account, is_invited
-from workspaces.people.invitations.forms import NewAccountForm
 from workspaces.people.invitations.invite import find_invitation, list_invitations_of
+from workspaces.people.invitations.new_account_form import NewAccountForm
 from workspaces.people.ways_in import describe_ways_in
 
 

@@ -1,4 +1,4 @@
-"""The forms of invitations and of the accounts of invited people."""
+"""The form by which an invited person opens an account."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
-
-from workspaces.models import Membership
-
-MAX_EMAIL = 254  # characters that are stored; a form of Django takes more
 
 
 class NewAccountForm(forms.Form):
@@ -44,20 +40,3 @@ class NewAccountForm(forms.Form):
             except forms.ValidationError as error:
                 self.add_error("password", error)
         return data
-
-
-class InvitationForm(forms.Form):
-    """The address of a person whom an admin invites, and the role."""
-
-    email = forms.EmailField(
-        max_length=MAX_EMAIL,
-        error_messages={
-            "required": "Enter an e-mail address.",
-            "invalid": "This is not an e-mail address.",
-            "max_length": f"An e-mail address has at most {MAX_EMAIL} characters.",
-        },
-    )
-    role = forms.ChoiceField(
-        choices=[(role, role) for role in Membership.ROLES],
-        error_messages={"required": "Choose a role.", "invalid_choice": "Choose one of the roles."},
-    )
