@@ -15,17 +15,15 @@ from contextvars import ContextVar
 from functools import wraps
 from http import HTTPStatus
 from inspect import iscoroutinefunction
-from io import BytesIO
 from itertools import chain, islice
 from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._shapes.media_types import name_utf8
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_prefix
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_body, read_prefix
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _P = ParamSpec("_P")
@@ -35,7 +33,6 @@ _ViewResponse = tuple[bytes, int, _Headers]
 
 _HEADER = "HTTP_X_SERVICE_INTENT"
 _GATE_IN_ENVIRON = "affidavit.gate"
-_CHUNK = 64 * 1024
 
 
 def current_intent() -> Intent:
@@ -139,7 +136,7 @@ class _Gate:
         """Return the response to send in place of the view's; None if the call may run."""
         if self.admission is not None:
             return self.admission.refusal(demands)
-        body = _read_body(self._environ, self.protection.find_max_body(self.method, self.path))
+        body = read_body(self._environ, self.protection.find_max_body(self.method, self.path))
         if isinstance(body, StoredResponse):
             return body
         result = self.protection.admit(self._build_call(body), demands)
@@ -291,38 +288,6 @@ def _close(chunks: Iterable[bytes]) -> None:
     close = getattr(chunks, "close", None)
     if close is not None:
         close()
-
-
-def _read_body(environ: Environ, limit: int) -> bytes | StoredResponse:
-    """Return the whole body, which the app can still read; or the refusal of a body that is too large or incomplete."""
-    length = environ.get("CONTENT_LENGTH") or ""
-    if length.isdecimal():
-        body_length = int(length) if len(length) < 16 else limit + 1
-    else:
-        body_length = limit + 1 if environ.get("wsgi.input_terminated") else 0
-    if length and body_length > limit:
-        return answer_body_too_large(limit)
-    try:
-        body = _read_at_most(environ["wsgi.input"], body_length)
-    except OSError:  # the client is gone
-        return answer_body_incomplete()
-    if len(body) > limit:
-        return answer_body_too_large(limit)
-    if length and len(body) < body_length:
-        return answer_body_incomplete()
-    environ["wsgi.input"] = BytesIO(body)
-    environ["CONTENT_LENGTH"] = str(len(body))
-    environ.pop("HTTP_TRANSFER_ENCODING", None)
-    return body
-
-
-def _read_at_most(source: Any, size: int) -> bytes:
-    """Return at most `size` bytes; a server may return fewer at a time than requested."""
-    parts: list[bytes] = []
-    while size > 0 and (part := source.read(min(size, _CHUNK))):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _build_status_line(status: int) -> str:
