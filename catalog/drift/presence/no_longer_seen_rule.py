@@ -1,4 +1,4 @@
-"""The rule by which an absent property counts as no longer seen, or as no longer always present (pure).
+"""The rule by which an absent property counts as no longer seen (pure).
 
 An absence is counted in objects that could have had the property, not in time, so that a busy hour and a quiet night
 count alike. A property that has always come in bursts has to be absent for more than three times as long
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
-ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
 PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)

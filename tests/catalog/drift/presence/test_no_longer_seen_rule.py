@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.drift.presence.no_longer_seen_rule import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
+from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
+from catalog.drift.presence.now_optional_rule import ENOUGH
 from tests.catalog.drift.presence.fold_batches import fold_batches
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
