@@ -9,7 +9,8 @@ from typing import Any
 from affidavit.operations import PARAMETER, REQUEST, strip_names
 from catalog.downloads.absent_properties import describe_mark, remove_mark
 from catalog.downloads.operation_names import name_outlines
-from catalog.downloads.operation_summaries import choose_tag, summarize_operation
+from catalog.downloads.operation_summaries import summarize_operation
+from catalog.downloads.operation_tags import choose_tag
 from catalog.downloads.schemas.components import ComponentSchemas
 from catalog.downloads.schemas.json_schema import build_field_schema, build_part_schema, build_schema
 from catalog.downloads.schemas.names import Body

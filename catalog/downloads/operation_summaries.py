@@ -1,8 +1,7 @@
-"""Describe an operation in words: its resource, its tag, its summary (pure)."""
+"""Describe an operation in words: its resource and its summary (pure)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,6 @@ VERBS = {
     "OPTIONS": "List the options of",
     "TRACE": "Trace",
 }
-TAG = re.compile(r"[\w.~-]+")
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,3 @@ def summarize_operation(method: str, path: str) -> str:
     """Return `Get an order` for `GET /orders/{orderId}`: the method as a verb, then the resource in words."""
     resources = [resource.describe() for resource in reversed(parse_resources(path))]
     return f"{VERBS.get(method, method)} {' of '.join(resources) or 'the root'}"
-
-
-def choose_tag(path: str) -> str | None:
-    """Return the segment by which readers group operations: the first literal one after a prefix such as `/api/v1`.
-
-    If the path ends after the prefix, or a parameter follows at once, return the first segment of the prefix.
-    """
-    runs = (TAG.search(segment) for segments, _ in split_literals(path) for segment in segments)
-    return next((match[0] for match in runs if match), None)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.downloads.operation_summaries import choose_tag, summarize_operation
+from catalog.downloads.operation_summaries import summarize_operation
+from catalog.downloads.operation_tags import choose_tag
 
 
 @pytest.mark.parametrize(
