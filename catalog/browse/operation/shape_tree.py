@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from affidavit import describe
 from catalog.browse.operation.presence_counts import list_presence
-from catalog.browse.operation.tree_rows import TreeRow, build_rows, find_chosen_pointer
+from catalog.browse.operation.tree_rows import build_rows, find_chosen_pointer
 from catalog.browse.operation.tree_search import find_nodes, find_search_example, find_unknown_nodes
 from catalog.downloads.absent_properties import mark_descriptor
 from catalog.downloads.schemas.json_schema import build_part_schema
@@ -83,6 +83,7 @@ def build_tree_context(
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
             is_chosen=row.node.pointer == chosen,
+            root=nodes[0],
         )
         for row in tree_rows
     ]
@@ -95,7 +96,6 @@ def build_tree_context(
         "find_example": find_search_example(nodes),
         "match_count": len(matches.pointers) if matches else None,
         "node_count": len(nodes) - 1,
-        "root": TreeRow(nodes[0]) if nodes else None,
         "max_rows": MAX_ROWS,
         "is_cut": is_cut,
         "query_without_at": build_query_without(request, "at"),

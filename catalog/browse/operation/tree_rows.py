@@ -63,6 +63,7 @@ class TreeRow:
     is_match: whether it matches the search words in the address.
     is_best: whether it is the match to show first.
     is_chosen: whether the address names it, so that its manual overrides are shown beneath it.
+    root: the root of its shape.
     """
 
     node: Node
@@ -78,6 +79,7 @@ class TreeRow:
     is_open_at_first: bool = True
     is_closed: bool = False
     branch_ends: int = 0
+    root: Node | None = None
 
     @property
     def label(self) -> str:
@@ -120,11 +122,21 @@ class TreeRow:
 
     @property
     def first_day(self) -> str:
-        return _write_day(self.node.first_day)
+        """Return the day of the first observation; "" if it is the root's, unless this is the root."""
+        day = self.node.first_day
+        return "" if self.node.pointer and self.root and day == self.root.first_day else _write_day(day)
 
     @property
     def last_day(self) -> str:
-        return _write_day(self.node.last_day)
+        """Return the day of the last observation; "" if it is the root's, unless this is the root or is gone."""
+        day = self.node.last_day
+        is_roots = bool(self.node.pointer) and self.root is not None and day == self.root.last_day
+        return "" if is_roots and not self.is_gone else _write_day(day)
+
+    @property
+    def has_history(self) -> bool:
+        """Return whether the row shows when its node was seen, changed or vanished."""
+        return bool(self.is_gone or self.change or self.first_day or self.last_day)
 
     @property
     def each_branch_end(self) -> range:

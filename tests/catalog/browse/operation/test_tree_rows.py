@@ -5,6 +5,9 @@ The HTML of the branches is balanced.
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Any
+
 from hypothesis import given
 
 from affidavit import infer
@@ -87,3 +90,13 @@ def test_a_name_without_a_visible_character_is_quoted():
 def test_a_name_of_zero_width_characters_is_written_as_their_codes():
     rows, _ = build_rows(nodes_of({"": 1, "\u200b": 1, "\ufeff \u200d": 1, "a\u200db": 1}), limit=9)
     assert {row.label for row in rows} == {"the whole body", '""', '"\\u200b"', '"\\ufeff \\u200d"', "a\u200db"}
+
+
+def test_a_row_says_when_its_node_was_seen_if_that_differs_from_the_root():
+    days: dict[str, Any] = {"first_day": date(2026, 1, 5), "last_day": date(2026, 3, 7)}
+    root, plain, late, gone = (node._replace(**days) for node in nodes_of({"a": 1, "b": 2, "c": 3}))
+    late = late._replace(first_day=date(2026, 2, 6))
+    rows = [TreeRow(node, root=root) for node in (root, plain, late)] + [TreeRow(gone, root=root, is_vanished=True)]
+    assert [(row.first_day, row.last_day, row.has_history) for row in rows] == [
+        ("5 Jan 2026", "7 Mar 2026", True), ("", "", False), ("6 Feb 2026", "", True), ("", "7 Mar 2026", True)
+    ]  # fmt: skip
