@@ -2,10 +2,10 @@
 
 from affidavit._paths.versions import is_scaffold
 from affidavit._paths.words.singulars import singularize
+from affidavit._shapes.alike_maps import is_alike_map
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 from affidavit._shapes.name_words import split_words
 
-from ._alike_maps import is_alike_map
 from ._daily_sums import SECONDS_PER_DAY, DailySums
 from ._documents import (
     READS,

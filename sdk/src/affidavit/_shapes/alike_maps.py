@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from affidavit._shapes.evidence import Evidence
+from .evidence import Evidence
 
 # For values that are objects: similar properties are a sign by themselves.
 MIN_NAMES = 20
