@@ -19,15 +19,16 @@ def search_conversations(environment: Environment, text: str) -> ResultGroup:
     is_known = {row.conversation_id: row.started_at is not None for row in rows[:MAX_RESULTS]}
     unknown_ids = [found_id for found_id in dict.fromkeys([*is_known, text]) if not is_known.get(found_id)]
     elsewhere = list_knowing_environments(environment, unknown_ids) if unknown_ids else {}
+    labels = {row.name: str(row) for row in environment.readable} if elsewhere else {}
     moved_ids = elsewhere.keys() - find_reported(environment, elsewhere) if elsewhere else set()
     results: list[SearchResult] = []
     for found_id in dict.fromkeys([*is_known, *elsewhere]):
         title, members = mark_prefix(found_id, text), {"id": found_id}
         if found_id in is_known.keys() - moved_ids:
-            tag = "" if is_known[found_id] else f"not known in {environment.name}"
+            tag = "" if is_known[found_id] else f"not known in {environment}"
             results.append(SearchResult("conversation", title, members, tag=tag))
         results += [
-            SearchResult("conversation", title, members, tag=f"known in {name}", environment=name)
+            SearchResult("conversation", title, members, tag=f"known in {labels[name]}", environment=name)
             for name in elsewhere.get(found_id, ())
         ]
     return ResultGroup("Conversations", results, len(rows) > MAX_RESULTS)

@@ -35,8 +35,8 @@ def find_tool_call(environment: Environment, tool_call_id: str) -> ToolCall:
     return ToolCall(intents, Rejection.objects.filter(**conditions).order_by("occurred_at", "id"))
 
 
-def list_environments_with(environment: Environment, tool_call_id: str) -> Iterator[str]:
-    """Yield the sorted names of the other environments that store this tool call and that the reader may see."""
+def list_environments_with(environment: Environment, tool_call_id: str) -> Iterator[Environment]:
+    """Yield the other environments that store this tool call and that the reader may see, sorted by name."""
     for sibling in environment.readable_siblings.order_by("name"):
         if find_tool_call(sibling, tool_call_id).exists:
-            yield sibling.name
+            yield sibling

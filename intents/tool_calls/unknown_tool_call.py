@@ -14,5 +14,5 @@ def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> st
         "No minted intent and no rejection in this environment names this tool call. Older ones may have been"
         " deleted. Accepted calls are counted, not kept one by one."
     )
-    names = ", ".join(list_environments_with(environment, tool_call_id))
-    return f"{words} It is known in {names}." if names else words
+    labels = ", ".join(map(str, list_environments_with(environment, tool_call_id)))
+    return f"{words} It is known in {labels}." if labels else words

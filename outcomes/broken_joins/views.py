@@ -115,9 +115,7 @@ def _describe_joins(
         "diagnosed_joins": len(newest),
         "is_partial": is_partial,
         "diagnoses": _count_diagnoses(listed, filters, api_keys),
-        "filter_name": ", ".join(
-            filter(None, (filters.diagnosis and ADVICE[filters.diagnosis].name, filters.found_in))
-        ),
+        "diagnosis_name": ADVICE[filters.diagnosis].name if filters.diagnosis else "",
         "rows": rows,
         "listed_ids": count_ids(rows, listed_joins, listed),
         "kept_days": kept_days,
@@ -188,6 +186,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
         for api_key in api_keys
         if api_key.name
     }
+    names |= {sibling.name: str(sibling) for sibling in environment.readable}
     return {
         "api_keys": {str(api_key): api_key for api_key in api_keys},
         "rate_charts": [

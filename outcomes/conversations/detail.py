@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -47,7 +47,7 @@ class ConversationDetail:
     match: the known conversation that was probably meant, if any.
     naming: if it is known, the broken joins that probably mean it, each with its environment.
     api_keys: the API keys of the workspace by row id.
-    names: the names of the environments that the reader may see, by row id.
+    environments: the environments that the reader may see, by row id.
     """
 
     conversation: Conversation
@@ -57,30 +57,34 @@ class ConversationDetail:
     match: Conversation | None
     naming: Sequence[tuple[Environment, BrokenJoin]]
     api_keys: Mapping[int | None, ApiKey]
-    names: Mapping[int, str]
+    environments: Mapping[int, Environment]
 
     @property
     def is_known(self) -> bool:
         return self.conversation.started_at is not None
 
-    def list_events(self) -> list[ConversationEvent]:
-        """Return the events, earliest first."""
-        return sorted(self._describe(), key=lambda event: event.at)
+    def list_events(self, name_environment: Callable[[Environment], str]) -> list[ConversationEvent]:
+        """Return the events, earliest first.
 
-    def _describe(self) -> Iterator[ConversationEvent]:
+        name_environment: how the details name an environment: `str` for people, by its label.
+        """
+        return sorted(self._describe(name_environment), key=lambda event: event.at)
+
+    def _describe(self, name_environment: Callable[[Environment], str]) -> Iterator[ConversationEvent]:
         yield from self._describe_arrival()
         if self.match and self.match.started_at:
-            yield self._describe_match(self.match, self.match.started_at)
+            yield self._describe_match(self.match, self.match.started_at, name_environment(self.match.environment))
         for outcome in self.outcomes:
             yield from self._describe_outcome(outcome)
         for moved_outcome in self.moves:
             move = moved_outcome.move
-            detail = f"from {self.names.get(move.source_id, ANOTHER)}"
+            source = self.environments.get(move.source_id)
+            detail = f"from {name_environment(source) if source else ANOTHER}"
             yield ConversationEvent(move.moved_at, "moved here", moved_outcome.outcome_key, detail, move.moved_by)
 
-        for source, join in self.naming:
+        for sibling, join in self.naming:
             api_key = self.api_keys.get(join.reported_by)
-            detail = f"as {join.conversation_id} in {source.name}, a broken join"
+            detail = f"as {join.conversation_id} in {name_environment(sibling)}, a broken join"
             yield ConversationEvent(
                 join.first_reported_at, "first reported", join.outcome_key, detail, str(api_key or ""), True, api_key
             )
@@ -96,9 +100,9 @@ class ConversationDetail:
         if registered_at:
             yield ConversationEvent(registered_at, "registered")
 
-    def _describe_match(self, match: Conversation, started_at: datetime) -> ConversationEvent:
+    def _describe_match(self, match: Conversation, started_at: datetime, environment: str) -> ConversationEvent:
         """Describe the start of the conversation that was meant, which has the same id elsewhere, or another id."""
-        location = f"in {match.environment.name}"
+        location = f"in {environment}"
         if match.conversation_id == self.conversation.conversation_id:
             return ConversationEvent(started_at, f"started {location}", detail="under the same id")
         return ConversationEvent(
@@ -137,7 +141,7 @@ def find_conversation(environment: Environment, conversation_id: str) -> Convers
         _find_match(environment, diagnosis) if diagnosis else None,
         list_joins_naming(environment, conversation_id) if conversation.started_at else [],
         list_api_keys(environment),
-        list_environment_names(environment),
+        {row.pk: row for row in environment.readable},
     )
 
 

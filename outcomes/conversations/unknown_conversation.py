@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.conversations.detail import diagnose_id
 from workspaces.models import Environment
@@ -14,5 +15,5 @@ def explain_unknown_conversation(environment: Environment, conversation_id: str)
         return "Name the conversation in the address, as ?id=…"
     diagnosis = diagnose_id(environment, conversation_id)
     if diagnosis.found_in:
-        return f"{words} It is known in {diagnosis.found_in}."
+        return f"{words} It is known in {find_sibling(environment, diagnosis.found_in) or diagnosis.found_in}."
     return f"{words} {ADVICE[diagnosis.kind].meaning}" if diagnosis.kind != "never-seen" else words

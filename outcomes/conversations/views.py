@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.http import HttpRequest
@@ -38,10 +39,10 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
     detail = find_conversation(environment, conversation_id)
     if detail is None:
         raise NotFound(explain_unknown_conversation(environment, conversation_id))
-    events = detail.list_events()
     is_admin = has_role(request.user, environment.workspace, Membership.ADMIN)
 
     def build_context() -> Mapping[str, Any]:
+        events = detail.list_events(str)
         return {
             "conversation": detail.conversation,
             "is_known": detail.is_known,
@@ -63,7 +64,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
         }
 
     tables = [
-        Table("events", CONVERSATION_EVENT_COLUMNS, lambda: (event.to_row() for event in events)),
+        Table("events", CONVERSATION_EVENT_COLUMNS, lambda: _event_rows(detail)),
         Table("outcomes", CONVERSATION_OUTCOME_COLUMNS, lambda: _outcome_rows(detail)),
         Table("naming", NAMING_COLUMNS, lambda: _naming_rows(detail)),
     ]
@@ -82,6 +83,10 @@ def _measure_lag(detail: ConversationDetail, outcome: Outcome) -> timedelta | No
     """Return the time from the start of the conversation to the outcome; None while the start is not known."""
     started_at = detail.conversation.started_at
     return outcome.first_reported_at - started_at if started_at else None
+
+
+def _event_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
+    return (event.to_row() for event in detail.list_events(attrgetter("name")))
 
 
 def _outcome_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:

@@ -24,7 +24,8 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        return {PREVIOUS: "previous period", SIBLING: self.environment.name}.get(self.kind, "")
+        """Return how a page names what is compared: another environment by its label."""
+        return {PREVIOUS: "previous period", SIBLING: str(self.environment)}.get(self.kind, "")
 
 
 def compare_with_previous(environment: Environment, period: Period) -> Comparison:

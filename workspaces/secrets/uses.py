@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import NamedTuple
 
 from django.db import connection
@@ -76,16 +77,16 @@ def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
 class LateBackend:
     """A backend that has not verified with a secret yet.
 
-    environments: the names of the environments in which the backend has not.
+    environments: the environments in which the backend has not.
     """
 
     name: str
-    environments: Sequence[str]
+    environments: Sequence[Environment]
 
     @property
     def environment_words(self) -> str:
-        """Return the names of the environments in one text."""
-        return get_text_list(list(self.environments), "and")
+        """Return the labels of the environments in one text."""
+        return get_text_list([str(environment) for environment in self.environments], "and")
 
 
 def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Sequence[LateBackend]:
@@ -95,7 +96,8 @@ def list_late_backends(backends: Sequence[Backend], secret: SigningSecret) -> Se
         if secret.pk not in backend.last_uses:
             late.setdefault(backend.key.pk, []).append(backend)
     return [
-        LateBackend(group[0].name, sorted(backend.environment.name for backend in group)) for group in late.values()
+        LateBackend(group[0].name, sorted((backend.environment for backend in group), key=attrgetter("name")))
+        for group in late.values()
     ]
 
 

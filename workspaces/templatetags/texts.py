@@ -1,6 +1,6 @@
 """Write names, paths and values of the audit log; built into every template.
 
-Filters: `fact`, `member`, `breakable`, `code_spans`.
+Filters: `fact`, `member`, `breakable`, `code_spans`. Tag: `environment_label`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString
 
@@ -46,6 +47,12 @@ def format_fact(value: Any) -> str:
 def member(values: Mapping[Any, Any], key: Any) -> Any:
     """Return a value by its key, or None. Without this filter, a template cannot use a variable as a key."""
     return values.get(key)
+
+
+@register.simple_tag(takes_context=True, name="environment_label")
+def find_environment_label(context: Context, name: str) -> str:
+    """Return the label that people read for an environment of this name; the name, if the reader sees no such one."""
+    return next((str(environment) for environment in context["environments"] if environment.name == name), name)
 
 
 @register.filter
