@@ -13,7 +13,7 @@ from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.models import Environment
 
-MAX_STEPS = 4
+MIN_STEPS, MAX_STEPS = 2, 4
 MAX_CONVERSATIONS = 20_000  # a funnel follows the latest conversations that reached its first key
 
 RECENT_HOURS = 24  # so soon after one key, a conversation may well still reach the next one
@@ -103,7 +103,7 @@ def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -
 
     A later step may be first reported after the period, but not before the step that precedes it.
     """
-    if len(keys) < 2:
+    if len(keys) < MIN_STEPS:
         return None
     with get_read_connection().cursor() as cursor:
         cursor.execute(_write_statement(len(keys)), _list_parameters(environment, period, keys))

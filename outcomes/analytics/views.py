@@ -26,7 +26,7 @@ from outcomes.analytics.conversations_of_key import (
 from outcomes.analytics.empty_page import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, MAX_SELECTED_KEYS, RANKS, parse_key_filters
-from outcomes.analytics.funnel import MAX_STEPS
+from outcomes.analytics.funnel import MAX_STEPS, MIN_STEPS
 from outcomes.analytics.key_phases import read_phases
 from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
 from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
@@ -69,7 +69,8 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
         "lost": set(map(str, range(1, len(analytics.filters.steps) + 1))).__contains__,
     }
     limits = {"show": MAX_SELECTED_KEYS, "step": MAX_STEPS}
-    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics), takes=takes, limits=limits)
+    tables, minimums = list_outcomes_tables(analytics), {"step": MIN_STEPS}
+    return Page("outcomes/outcomes.html", build_context, tables, takes=takes, limits=limits, minimums=minimums)
 
 
 def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:

@@ -28,7 +28,12 @@ from workspaces.access import require_member_environment, require_readable_envir
 from workspaces.authentication import HEADER
 from workspaces.errors import ScopeMissing
 from workspaces.models import Environment
-from workspaces.pages.ignored_values import describe_limits, find_limited_values, find_unknown_values
+from workspaces.pages.ignored_values import (
+    describe_limits,
+    find_limited_values,
+    find_lone_values,
+    find_unknown_values,
+)
 from workspaces.pages.page import Page, View
 from workspaces.pages.render import render_html
 from workspaces.pages.routes import PAGE_NAMES, SHAREABLE_PAGES, Route
@@ -85,6 +90,9 @@ def _respond(
         raise Problem("invalid-request", detail)
     if limited_values := find_limited_values(page, request.GET):
         raise Problem("invalid-request", f"{describe_limits(page, limited_values)} Leave out the others.")
+    if lone_values := find_lone_values(page, request.GET):
+        needs = " and ".join(f"{page.minimums[name]} different values of {name}" for name in lone_values)
+        raise Problem("invalid-request", f"This page needs at least {needs}, or none.")
     if format_ == "csv":
         name = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         days = _name_period(period) if page.has_period else ""

@@ -14,7 +14,12 @@ from wire.postgresql.replica import get_read_age
 from wire.time.period import PRESETS, Period, parse_period
 from workspaces.access import has_role, list_workspaces
 from workspaces.models import Environment, Membership
-from workspaces.pages.ignored_values import describe_limits, find_limited_values, find_unknown_values
+from workspaces.pages.ignored_values import (
+    describe_limits,
+    find_limited_values,
+    find_lone_values,
+    find_unknown_values,
+)
 from workspaces.pages.page import Page
 from workspaces.pages.routes import PAGE_NAMES, SHAREABLE_PAGES
 
@@ -35,7 +40,7 @@ def build_frame(
         "period": period,
         "has_period": page.has_period,
         "unknown": find_unknown_values(page, request.GET),
-        "cut": (limited_values := find_limited_values(page, request.GET)),
+        "cut": {**(limited_values := find_limited_values(page, request.GET)), **find_lone_values(page, request.GET)},
         "cut_sentence": describe_limits(page, limited_values),
         "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],

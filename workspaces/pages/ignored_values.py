@@ -34,6 +34,12 @@ def find_limited_values(page: Page, address: QueryDict) -> Mapping[str, list[str
     }
 
 
+def find_lone_values(page: Page, address: QueryDict) -> Mapping[str, list[str]]:
+    """Return the members of the address with fewer different values than they need, each with an empty list."""
+    counts = {name: len(read_texts(address, name)) for name in page.minimums}
+    return {name: [] for name, count in counts.items() if 0 < count < page.minimums[name]}
+
+
 def describe_limits(page: Page, limited_values: Mapping[str, list[str] | str]) -> str:
     """Say how much the page takes of the members that `find_limited_values` returned; "" if there are none."""
     limits = (

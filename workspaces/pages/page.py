@@ -23,6 +23,8 @@ class Page:
         may have any value.
     limits: for members that may be repeated, by name, how many values the page takes. The page says that it ignores
         the others; an export refuses them.
+    minimums: for members that say nothing unless they are repeated, by name, how many different values they need. The
+        page says so beside its form; an export refuses fewer.
     searches: the members that are searched for word by word. The page says that it ignores words beyond
         MAX_SEARCH_WORDS; an export refuses them.
     has_period: whether the page depends on the chosen period.
@@ -35,6 +37,7 @@ class Page:
     partial: str = ""
     takes: Mapping[str, Callable[[str], object]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
+    minimums: Mapping[str, int] = field(default_factory=dict)
     searches: Sequence[str] = ()
     has_period: bool = True
     holds_secrets: bool = False

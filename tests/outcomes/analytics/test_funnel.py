@@ -128,6 +128,22 @@ def test_the_page_says_that_one_key_alone_is_no_funnel(browser_client, productio
     assert "two different keys" not in browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode()
 
 
+@pytest.mark.parametrize("query", ["step=cart", "step=cart&step=cart"])
+def test_a_download_refuses_one_key_alone_and_no_link_of_the_page_leads_to_it(browser_client, production, query):
+    record_outcomes(production, [Report("a", "cart")], now=timezone.now())
+    for ending in (".json", ".csv"):
+        answer = browser_client.get(f"{PAGE}{ending}?{query}")
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid-request")
+        assert "needs at least 2 different values of step, or none" in answer.json()["detail"]
+    html = browser_client.get(f"{PAGE}?{query}").content.decode()
+    links = [unescape(link) for link in re.findall(r'href="([^"]*outcomes\.(?:csv|json)[^"]*)"', html)]
+    assert len(links) > 2
+    for link in links:
+        download = browser_client.get(link)
+        assert download.status_code == 200, link
+        download.getvalue()  # an unread download would close the connection
+
+
 def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_key_has_no_conversations(production):
     register(production, "a")
     report(production, "a", "cart", hours=5)
