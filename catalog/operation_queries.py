@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,12 +54,24 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
 
     as_reported: return the operation itself, even if it is shown under another.
     """
-    reported_operations = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
+    return prefetch_evidence(_select_operations([environment], method, path, as_reported=as_reported)).first()
+
+
+def list_environments_with(
+    environment: Environment, method: str, path: str, *, as_reported: bool = False
+) -> QuerySet[Environment]:
+    """Return the other environments in which `find_operation` finds this, of those that the reader may see, by name."""
+    siblings = environment.readable_siblings
+    operations = _select_operations(siblings, method, path, as_reported=as_reported)
+    return siblings.filter(pk__in=operations.values("environment")).order_by("name")
+
+
+def _select_operations(
+    environments: Sequence[Environment] | QuerySet[Environment], method: str, path: str, *, as_reported: bool
+) -> QuerySet[Operation]:
+    reported = Operation.objects.filter(environment__in=environments, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
-    operations = Operation.objects.filter(
-        environment=environment, begun=True, pk__in=reported_operations.values_list(visible_pk)
-    )
-    return prefetch_evidence(operations).first()
+    return Operation.objects.filter(environment__in=environments, begun=True, pk__in=reported.values_list(visible_pk))
 
 
 def prefetch_evidence(operations: QuerySet[Operation]) -> QuerySet[Operation]:

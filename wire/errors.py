@@ -16,12 +16,14 @@ class DomainError(Exception):
 
     detail: the words that tell people what to do; a subclass may set them.
     extra: further members of the answer, such as `environments`.
+    known_in: the names of other environments that have what was not found; the page of the failure links to them.
     """
 
     code: str
     detail: str
     retry_after: int | None = None  # seconds after which the same request may succeed
     headers: Mapping[str, str] = {}  # further headers of the answer
+    known_in: Sequence[str] = ()
 
     def __init__(self, detail: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
         super().__init__(self.detail if detail is None else detail)

@@ -15,7 +15,6 @@ from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
 from intents.tool_calls.queries import ToolCall, find_tool_call, list_environments_with
 from intents.tool_calls.unknown_tool_call import explain_unknown_tool_call
 from wire.address_members import read_text
-from wire.errors import NotFound
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
@@ -30,7 +29,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
     tool_call_id = read_text(request.GET, "id")
     call = find_tool_call(environment, tool_call_id)
     if not (tool_call_id and call.exists):
-        raise NotFound(explain_unknown_tool_call(environment, tool_call_id))
+        raise explain_unknown_tool_call(environment, tool_call_id)
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()

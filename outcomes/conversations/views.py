@@ -17,7 +17,6 @@ from outcomes.conversations.detail import ConversationDetail, find_conversation
 from outcomes.conversations.unknown_conversation import explain_unknown_conversation
 from outcomes.models import Outcome
 from wire.address_members import read_text
-from wire.errors import NotFound
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import round_to_units
@@ -38,7 +37,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
     conversation_id = read_text(request.GET, "id")
     detail = find_conversation(environment, conversation_id)
     if detail is None:
-        raise NotFound(explain_unknown_conversation(environment, conversation_id))
+        raise explain_unknown_conversation(environment, conversation_id)
     is_admin = has_role(request.user, environment.workspace, Membership.ADMIN)
 
     def build_context() -> Mapping[str, Any]:

@@ -80,7 +80,7 @@ def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
     """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, if the database answers."""
-    context = {"problem": build_document(error), "is_form": request.method == "POST"}
+    context = {"problem": build_document(error), "known_in": error.known_in, "is_form": request.method == "POST"}
     try:
         frame = import_string(settings.FAILURE_FRAME)(request)
         page = render_to_string("failure.html", {**frame, **context}, request)

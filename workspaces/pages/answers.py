@@ -124,8 +124,8 @@ def _render_failure(
     request: HttpRequest, error: DomainError, environment: Environment, name: str, period: Period
 ) -> HttpResponse:
     """Answer with the failure inside the frame of the workspace, so that the reader can choose another environment."""
-    document = build_document(error)
-    page = Page("failure.html", lambda: {"problem": document}, has_period=False, holds_secrets=True)
+    context = {"problem": build_document(error), "known_in": error.known_in}
+    page = Page("failure.html", lambda: context, has_period=False, holds_secrets=True)
     content = render_html(request, page, environment, name, period).content
     return FailureResponse(content, error)
 

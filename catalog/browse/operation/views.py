@@ -16,6 +16,7 @@ from catalog.browse.operation.overrides_in_force import find_map_rule, find_rese
 from catalog.browse.operation.part_choice import choose_matching_part, list_other_matches
 from catalog.browse.operation.shape_tree import build_tree_context
 from catalog.browse.operation.tree_rows import label_node
+from catalog.browse.operation.unknown_operation import explain_unknown_operation
 from catalog.browse.queries import find_verified
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.presence.property_counts import count_properties
@@ -32,7 +33,6 @@ from catalog.rules.errors import NO_CHANGE
 from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
 from wire.address_members import read_text
-from wire.errors import NotFound
 from wire.search_words import read_search_words
 from wire.time.period import Period
 from workspaces.access import has_role
@@ -117,13 +117,10 @@ def show_operation(
 def require_operation(request: HttpRequest, environment: Environment) -> Operation:
     """Return the operation that the address names; raises NotFound if there is none."""
     method, path = read_text(request.GET, "method").upper(), read_text(request.GET, "path")
-    operation = find_operation(environment, method, path, as_reported=request.GET.get("as") == "reported")
+    as_reported = request.GET.get("as") == "reported"
+    operation = find_operation(environment, method, path, as_reported=as_reported)
     if operation is None:
-        detail = (
-            "This environment has no such operation. Look for it in the catalog or in another environment,"
-            " or report an observation of it."
-        )
-        raise NotFound(detail)
+        raise explain_unknown_operation(environment, method, path, as_reported=as_reported)
     return operation
 
 

@@ -23,6 +23,7 @@ from catalog.browse.properties.presence_by_day import (
     sum_types,
 )
 from catalog.browse.properties.same_name import find_namesakes
+from catalog.browse.properties.unknown_property import explain_unknown_property
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
@@ -32,7 +33,6 @@ from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, find_node
 from catalog.models import BaselineReset, Drift, Operation
 from wire.address_members import read_text
-from wire.errors import NotFound
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
@@ -56,7 +56,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
     shape, node = find_node(operation, key, pointer)
     drift = list_property_drift(operation, key, pointer)
     if node is None and not drift:
-        raise NotFound("This operation has no such property. Choose one in the shape on its page.")
+        raise explain_unknown_property(environment, operation, key, pointer)
     days, reset = find_days(period), find_node_reset(operation, key, pointer)
 
     def build_context() -> Mapping[str, Any]:

@@ -92,6 +92,8 @@ def elsewhere(workspace: Any, start: str) -> str:
     ("conversation?id=Twin", "It is known in Test."),
     ("toolcall?id=call_81", "This tool call is also stored in Test,"),
     ("toolcall?id=call_82", "It is known in Test."),
+    ("toolcall?id=call_82", "Open it in Test"),
+    ("conversation?id=Twin", "Open it in Test"),
     ("search?q=s2", "known in Test"),
 ])  # fmt: skip
 def test_a_page_calls_another_environment_by_the_label(browser_client, elsewhere, workspace, page, words):
