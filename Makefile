@@ -16,6 +16,10 @@ TEMPLATES := find templates -name '*.html' -print0
 STATIC_SOURCES := $(shell find static) hub/static_files/bundles.py
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # without it, Pythons of pyenv do not start
 
+# Every command of the hub makes the keys that its data directory lacks. What only builds or checks has a directory of its
+# own, so that the folder of the project never holds keys that no data were encrypted with.
+$(VENV)/.run types lint: export HUB_DATA_DIR := $(VENV)/data
+
 .PHONY: help run test suite format lint types coverage matrix bench faults mutate audit screenshots hooks lock plotly clean
 .DEFAULT_GOAL := help
 
