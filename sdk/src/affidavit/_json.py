@@ -25,6 +25,7 @@ class Absent(Enum):
 ABSENT: Final = Absent.ABSENT
 
 MAX_JSON_DEPTH = 128
+_JSON_TYPES = ("application/json", "text/json")
 _BYTE_ORDER_MARK = "\ufeff"
 _DIGITS_OF_LARGEST_DOUBLE = 309
 _SPACES = re.compile(r"[ \t\n\r]*")
@@ -158,6 +159,14 @@ def _decode(text: str) -> Json:
     if end < len(text) and (end := _skip_spaces(text, end)) < len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     return value
+
+
+def is_json_type(media_type: str) -> bool:
+    """Return whether a body of this type is JSON (contract §3): application/json, text/json or any `+json`.
+
+    media_type: a media type in lower case without parameters, compared as text.
+    """
+    return media_type in _JSON_TYPES or media_type.endswith("+json")
 
 
 def _skip_spaces(text: str, start: int) -> int:

@@ -110,6 +110,7 @@ def test_entries_that_are_no_exchange_are_skipped_with_a_reason(read, changed, r
         ('{"a": 1}', "", {"a": 1}),
         ("  [null]", None, [None]),
         ('{"a": 1}', "x-unknown", {"a": 1}),
+        ('{"a": 1}', "model/gltf+json", {"a": 1}),
         ("hello", "", LeftOut.NOT_JSON),
         ("5", "", LeftOut.NOT_JSON),
         ('{"a": 1}', "text/html", LeftOut.NOT_JSON),

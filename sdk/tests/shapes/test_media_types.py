@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from affidavit._intents.args import InvalidArgs, request_args
 from affidavit._shapes.media_types import (
     ANY,
     MAX_MEDIA_TYPES,
@@ -62,6 +63,20 @@ def test_json_and_forms_are_recognised_by_their_types():
     assert not any(map(is_json, ["", "application/jsonl", "application/json-seq", "text/plain"]))
     assert all(map(is_form, ["application/x-www-form-urlencoded; charset=utf-8", "Multipart/form-data; boundary=x"]))
     assert not any(map(is_form, ["", "multipart/mixed", "text/plain"]))
+
+
+@pytest.mark.parametrize("content_type", [
+    "application/json", "TEXT/JSON;charset=utf-8", " application/problem+json ;x=1", "model/gltf+json",
+    "image/svg+json", "+json", "application/+json", "text/plain, a/b+json", "application/json, application/json",
+    "application/json-seq", "application/jsonl", "text/plain", "json", "application/+jsonp", "",
+])  # fmt: skip
+def test_the_body_of_a_type_is_json_for_a_witness_exactly_if_it_is_for_the_arguments_of_an_intent(content_type):
+    try:
+        request_args(b"not JSON", content_type)
+    except InvalidArgs:
+        assert is_json(content_type)
+    else:
+        assert not is_json(content_type)
 
 
 @pytest.mark.parametrize(("content_type", "in_utf8"), [

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from affidavit._errors import Fault, ReportError
-from affidavit._json import InvalidJson, Json, parse
+from affidavit._json import InvalidJson, Json, is_json_type, parse
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNDOCUMENTED = "http-"
@@ -31,14 +31,9 @@ def parse_answer(answer: HubAnswer) -> Json:
     Raises ReportError `bad-answer` if the body is not JSON, or the Content-Type is not that of JSON.
     """
     with suppress(InvalidJson):
-        if _is_json(answer.headers.get("content-type", "application/json")):
+        if is_json_type(answer.headers.get("content-type", "application/json").partition(";")[0].strip().lower()):
             return parse(answer.body)
     raise bad_answer(answer.status, answer.headers.get("x-request-id"))
-
-
-def _is_json(content_type: str) -> bool:
-    media_type = content_type.partition(";")[0].strip().lower()
-    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:

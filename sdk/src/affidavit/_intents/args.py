@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from affidavit._canonical import NotCanonical, canonical_json, number_text
-from affidavit._json import InvalidJson, Json, member_text, parse
+from affidavit._json import InvalidJson, Json, is_json_type, member_text, parse
 
 # The outline of a JSON body shows whether the body needs the slower way. It is the body with 0 for every digit and
 # point, e for E, d for D, and 0xFF for the first byte of every character that has two UTF-16 units. Searching it is
@@ -82,7 +82,7 @@ def request_args(
     if content_encoding and content_encoding.strip(_OWS).lower() not in _NO_ENCODING:
         raise InvalidArgs("the body has a Content-Encoding: send it plain")
     media_type = (content_type or "").partition(";")[0].strip(_OWS).lower()
-    if is_json(media_type):
+    if is_json_type(media_type):
         return _hash_json_body(body)
     if media_type == "application/x-www-form-urlencoded":
         return _hash_named_values(body.decode("latin-1"))
@@ -101,11 +101,6 @@ def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     Raises InvalidArgs.
     """
     return _hash_parsed_body(member_text(body.decode("utf-8"), name).encode("utf-8"), value)
-
-
-def is_json(media_type: str) -> bool:
-    """Return whether a lower-case media type without parameters is JSON: application/json, text/json or any `+json`."""
-    return media_type in ("application/json", "text/json") or media_type.endswith("+json")
 
 
 def _hash_json_body(body: bytes) -> RequestArgs:

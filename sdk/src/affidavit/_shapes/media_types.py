@@ -7,6 +7,7 @@ from collections import Counter
 from functools import lru_cache
 
 from affidavit._data_forms import detect_form
+from affidavit._json import is_json_type
 
 ANY = "*/*"
 MAX_MEDIA_TYPES = 12  # of one part of an operation; if there are more, all of them are counted as ANY
@@ -41,7 +42,6 @@ _KNOWN = {
     "video": "mp2t mp4 mpeg ogg quicktime webm x-matroska x-msvideo",
 }
 _MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
-_JSON = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
 _SUBTYPES = {top: frozenset(subtypes.split()) for top, subtypes in _KNOWN.items()}
 _CHARSET = re.compile(r"(;\s*charset)[\d*]*\s*=[^;]*", re.IGNORECASE)  # also as charset*=, or in parts, by RFC 2231
 _VENDOR = re.compile(r"vnd(?:\.(?:[a-z]{1,24}(?:-[a-z]{1,24})*|v[0-9]{1,3}))+\+(?:json|xml|yaml|cbor|zip)")
@@ -81,7 +81,7 @@ def is_json(media_type: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _is_json(media_type: str) -> bool:
-    return bool(_JSON.match(media_type.strip()))
+    return is_json_type(strip_parameters(media_type))
 
 
 def is_form(media_type: str) -> bool:
