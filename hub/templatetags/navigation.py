@@ -15,14 +15,14 @@ from django.utils import timezone
 from catalog.drift.queries import list_broken_fields, list_open_drift
 from intents.gate.queries import list_pending
 from outcomes.tallies.series import read_totals
-from wire.time.period import Period, parse_period
+from wire.time.period import DEFAULT_LENGTH, Period, parse_period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.templatetags.addresses import page_url
 
 register = template.Library()
 MAX_COUNTED = 999
-DEFAULT_WORDS = "in the last 7 days"  # the words for wire.time.period.DEFAULT_PRESET
+DEFAULT_WORDS = f"in the last {DEFAULT_LENGTH.days} days"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Count the accepted calls of the last 7 days by the version of their intents."""
+"""Count the accepted calls of the default period by the version of their intents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intents.rejections.queries import FORWARD_DAYS, NO_FILTERS, TALLIES_OF_SEGM
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover
-from wire.time.period import parse_period
+from wire.time.period import DEFAULT_PRESET, parse_period
 from workspaces.models import Workspace
 
 SELECT_VERSIONS = f"SELECT environment_id, version, result, sum(count)::bigint {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3"
@@ -19,7 +19,7 @@ SELECT_VERSIONS = f"SELECT environment_id, version, result, sum(count)::bigint {
 
 @dataclass(frozen=True)
 class VersionCounts:
-    """Accepted calls of the last 7 days: those of version 1, and all whose version was reported."""
+    """Accepted calls of the default period: those of version 1, and all whose version was reported."""
 
     v1: int
     total: int
@@ -33,7 +33,7 @@ def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
 
 def count_versions_by_environment(workspace: Workspace, *, now: datetime) -> Mapping[int, VersionCounts]:
     """Count the accepted calls by version, by the row id of each environment that has any."""
-    period = parse_period({"range": "7d"}, now=now)
+    period = parse_period({"range": DEFAULT_PRESET}, now=now)
     segments = cover(period.start, period.end + FORWARD_DAYS)
     environments = workspace.environments.values_list("pk", flat=True)
     counts: dict[int, Counter[int]] = defaultdict(Counter)

@@ -1,5 +1,6 @@
 """Templates can be read and compared line by line, and the numbers that they write out are those of the code."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from hub.programs.beat_schedule import PRUNED_AT
 from hub.search.views import MAX_TEXT as MAX_SEARCH
 from intents.gate.confirmations import UNDO_TIME
 from intents.rejections.detail.rejection import AROUND
+from intents.rejections.outage.outage_rule import USUAL
 from wire.redelivery.idempotency import ANSWER_LIFETIME
-from wire.time.period import DEFAULT_PRESET, PRESETS
+from wire.time.period import DEFAULT_LENGTH, DEFAULT_PRESET
 from wire.time.timestamps import EARLIEST
 from workspaces.annotations.phase_comparison import MOST_PENDING
 from workspaces.models import PREFIX_LENGTH, Annotation, ApiKey, Environment, Workspace
@@ -102,9 +104,14 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
         (f'min="{EARLIEST:%Y-%m-%d}"', ("_partials/period.html",)),
         (f"kept for {ANSWER_LIFETIME // HOUR} hours", ("hub/_partials/confirm_deletion.html",)),
         (
-            f"the last {PRESETS[DEFAULT_PRESET][1].days} days",
+            f"the last {DEFAULT_LENGTH.days} days",
             tuple(f"{WORKSPACES}/{name}.html" for name in ("key_uses", "refused_count", "revoked_keys")),
         ),
+        (f"in all environments and the last {DEFAULT_LENGTH.days} days", (f"{WORKSPACES}/v1_window.html",)),
+        (f"known version in the last {DEFAULT_LENGTH.days} days", (f"{WORKSPACES}/v1_window.html",)),
+        (f"?range={DEFAULT_PRESET}&amp;version=1", (f"{WORKSPACES}/v1_window.html",)),
+        (f"</code>, {USUAL.days} days before", (f"{WORKSPACES}/rotation_results.html",)),
+        (f"in the {USUAL.days} days before", (f"{WORKSPACES}/rotation_results.html",)),
         (f"Fired, {PREVIEW_LENGTH.days} days", ("alerts/alerts.html",)),
         (f"fired in {PREVIEW_LENGTH.days} days", ("alerts/alerts.html",)),
         *(
@@ -128,6 +135,15 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
 def test_a_template_has_the_number_of_the_code(text, templates):
     for template in templates:
         assert text in " ".join((settings.BASE_DIR / "templates" / template).read_text().split()), template
+
+
+def test_every_mention_of_the_last_days_has_the_number_of_the_code():
+    """A template that names its days twice is right in both places."""
+    last_days = {DEFAULT_LENGTH.days, RECENT.days, PREVIEW_LENGTH.days}
+    for template in sorted((settings.BASE_DIR / "templates").rglob("*.html")):
+        numbers = set(map(int, re.findall(r"the\s+last\s+(\d+)\s+days", template.read_text())))
+        assert numbers <= last_days, template
+        assert len(numbers) < 2, template
 
 
 def test_a_page_offers_no_other_length_of_time_for_a_shared_link():

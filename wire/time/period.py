@@ -11,15 +11,15 @@ from zoneinfo import ZoneInfo, available_timezones
 from wire.time.buckets import find_bucket_start, find_midnight, is_midnight
 from wire.time.timestamps import EARLIEST
 
+DEFAULT_PRESET, DEFAULT_LENGTH = "7d", timedelta(days=7)
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "24h": ("24 h", timedelta(hours=24)),
-    "7d": ("7 d", timedelta(days=7)),
+    DEFAULT_PRESET: ("7 d", DEFAULT_LENGTH),
     "30d": ("30 d", timedelta(days=30)),
     "90d": ("90 d", timedelta(days=90)),
     "12m": ("12 months", timedelta(days=365)),
     "all": ("all", None),
 }
-DEFAULT_PRESET = "7d"
 MAX_AHEAD = timedelta(days=36_525)  # how far in the future a period may end, because its length costs time
 QUARTER = timedelta(minutes=15)
 ONE_DAY = timedelta(days=1)

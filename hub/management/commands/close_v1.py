@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_date_option
 from intents.rejections.accepted_versions import count_versions
+from wire.time.period import DEFAULT_LENGTH
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Workspace
 
@@ -28,5 +29,6 @@ class Command(WorkspaceCommand):
         set_v1_end(workspace, end, actor=ACTOR, now=now)
         until = "without end" if end is None else f"until {end:%Y-%m-%d %H:%M %Z}"
         versions = count_versions(workspace, now=now)
-        share = f"{versions.v1:,} of {versions.total:,} accepted calls of the last 7 days were version 1"
+        calls = f"accepted calls of the last {DEFAULT_LENGTH.days} days"
+        share = f"{versions.v1:,} of {versions.total:,} {calls} were version 1"
         self.stdout.write(f"{workspace.slug} accepts version 1 {until}. {share}.")
