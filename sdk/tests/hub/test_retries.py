@@ -1,5 +1,6 @@
 """The retries of a transport: which requests it sends again, how long it waits, and when it gives up."""
 
+import random
 import socket
 import time
 from email.utils import formatdate
@@ -11,6 +12,7 @@ from support.scripted_hub import ScriptedHub, answer, drip, problem, raw, reset,
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key
 from affidavit._hub.retries import FOR_A_MINUTE, Retry
+from affidavit._hub.transport import HttpTransport
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}
@@ -42,6 +44,18 @@ def test_the_limit_of_the_random_waits_doubles_up_to_a_maximum(open_transport, s
     with ScriptedHub(answer(503)) as hub, pytest.raises(ReportError):
         open_transport(hub.url, retry=retry, chance=lambda: 0.5).post_json("/x", b"{}", HEADERS)
     assert sleeper.waits == [0.5, 1.0, 2.0, 2.0, 2.0]
+
+
+def test_the_random_waits_neither_follow_nor_move_the_random_numbers_of_the_host(sleeper):
+    """Workers that seed them alike would all try again at the same moment, and a seeded host would draw others."""
+    for _ in range(2):
+        random.seed(7)
+        state = random.getstate()
+        with ScriptedHub(answer(503), answer(200, {"ok": 1})) as hub:
+            HttpTransport(hub.url, sleep=sleeper).post_json("/x", b"{}", HEADERS)
+        assert random.getstate() == state
+    first, second = sleeper.waits
+    assert first != second
 
 
 def test_the_number_of_tries_is_limited_and_the_last_answer_is_reported(open_transport):

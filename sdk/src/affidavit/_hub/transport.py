@@ -31,6 +31,7 @@ _CHECK_THE_CERTIFICATE = (
 )
 _CHECK_THE_SCHEME = "Check that the hub speaks TLS there: the address of a hub without TLS begins with http://"
 _MAX_ANSWER = 4 * 1024 * 1024
+_RANDOM = random.SystemRandom()  # not the host's generator, which may be seeded, and alike in all its processes
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"})
 """What OpenSSL, depending on its version, says of a server that does not speak TLS."""
 
@@ -90,7 +91,7 @@ class HttpTransport:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
-        chance: Callable[[], float] = random.random,
+        chance: Callable[[], float] = _RANDOM.random,
     ) -> None:
         self._hub = HubAddress.parse(resolve_base_url(base_url))
         self._context = context or (ssl.create_default_context() if self._hub.secure else None)
