@@ -17,6 +17,7 @@ from catalog.models import Drift
 from outcomes.ingest.record import Report, record_outcomes
 from tests.sample_data import fill_workspace
 from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.annotations.views import ROWS_PER_PAGE
 from workspaces.keys.create import create_key
 from workspaces.models import Annotation, AuditEntry, Membership
 
@@ -282,3 +283,22 @@ def test_an_annotation_of_another_environment_or_workspace_is_on_no_chart(
     api.post("/api/annotations", {"text": "Elsewhere", "allEnvironments": True}, key=other_workspace.full_key)
     assert "Elsewhere" not in read(browser_client, f"{start}/outcomes")
     assert "Elsewhere" not in read(browser_client, f"{start}/annotations?range=all")
+
+
+def test_a_long_list_of_annotations_has_pages_and_a_short_one_does_not(browser_client, workspace):
+    production, now = workspace.workspace.environments.get(name="production"), timezone.now()
+    for number in range(ROWS_PER_PAGE):
+        add_annotation(production, f"Deploy {number}", now)
+    assert 'class="pages"' not in read(browser_client, PAGE)
+    add_annotation(production, "The first of all", now - timedelta(days=1))
+    newer = read(browser_client, PAGE)
+    (older_link,) = re.findall(r'href="(\?[^"]*page=2)#list" rel="next">Older<', newer)
+    assert f"1 to {ROWS_PER_PAGE} of {ROWS_PER_PAGE + 1}" in newer
+    assert "The first of all" not in newer
+    older = read(browser_client, PAGE + unescape(older_link))
+    assert "The first of all" in older
+    assert re.search(r'href="\?[^"]*page=1#list" rel="prev">Newer<', older)
+
+
+def add_annotation(environment, text, at):
+    Annotation.objects.create(workspace=environment.workspace, environment=environment, text=text, at=at)
