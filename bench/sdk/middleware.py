@@ -6,6 +6,7 @@ processor time of the server.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import Callable, Coroutine, Iterator
@@ -77,6 +78,7 @@ def build_asgi_caller(protection: Protection | None) -> Callable[[], object]:
     app = answer_ok if protection is None else IntentMiddleware(answer_ok, protection)
     intents = mint_headers()
     statuses: list[int] = []
+    loop = asyncio.new_event_loop()
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": BODY, "more_body": False}
@@ -86,19 +88,22 @@ def build_asgi_caller(protection: Protection | None) -> Callable[[], object]:
             statuses.append(message["status"])
 
     def call() -> None:
-        _run_without_loop(app(_scope(next(intents)), receive, send))
+        _run_on(loop, app(_scope(next(intents)), receive, send))
         if (status := statuses.pop()) != 200:
             raise AssertionError(f"a request was answered {status}")
 
     return call
 
 
-def _run_without_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine without an event loop, whose own time would count. With stores in memory no call waits."""
+def _run_on(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine as if the loop ran, whose own time would count. With stores in memory no call waits."""
+    asyncio._set_running_loop(loop)
     try:
         coroutine.send(None)
     except StopIteration:
         return
+    finally:
+        asyncio._set_running_loop(None)
     raise AssertionError("the app waited for something")
 
 
