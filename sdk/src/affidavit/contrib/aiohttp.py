@@ -124,7 +124,7 @@ class _Gate:
         self._protection = protection
         self._request = request
         self.admission: Admission | None = None
-        self._step: asyncio.Task[Any] | None = None  # the last step in a thread
+        self._step: asyncio.Task[Any] | None = None  # the last step in a thread, until its result is used
 
     def has_verified(self, request: web.Request, protection: Protection) -> bool:
         """Return whether this protection has admitted this request, and its handler is running."""
@@ -202,7 +202,10 @@ class _Gate:
     async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
         """Run a step in a thread to its end, even if the request is cancelled: see `abandon`."""
         self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
-        return await asyncio.shield(task)
+        result = await asyncio.shield(task)
+        if self._step is task:
+            self._step = None
+        return result
 
 
 _GATE: ContextVar[_Gate] = ContextVar("affidavit_aiohttp_gate")

@@ -201,6 +201,7 @@ class IntentMiddleware:
             await gate.run(self._app, NO_DEMANDS if is_due else None)
         finally:
             _GATE.reset(token)
+            scope[_GATE_IN_SCOPE] = outer_gate  # scope and gate would keep each other until a garbage collection
 
 
 class Gate:
@@ -211,7 +212,7 @@ class Gate:
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._has_refused = self._has_ended = False
-        self._step: asyncio.Task[Any] | None = None  # the last step in a thread
+        self._step: asyncio.Task[Any] | None = None  # the last step in a thread, until its result is used
         self._is_deciding = asyncio.Lock()
         self._demands_before_response: list[Demands] = []
         self._protection = protection
@@ -353,7 +354,10 @@ class Gate:
     async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
         """Run a step in a thread to its end, even if the request is cancelled: see `_abandon_unsettled`."""
         self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
-        return await asyncio.shield(task)
+        result = await asyncio.shield(task)
+        if self._step is task:
+            self._step = None
+        return result
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
         result = self._protection.admit(call, demands)

@@ -110,6 +110,7 @@ class IntentMiddleware:
             return _Run(gate, start_response).serve(self._app, environ)
         finally:
             _GATE.reset(token)
+            environ[_GATE_IN_ENVIRON] = outer_gate  # environ and gate would keep each other until a garbage collection
 
 
 class _Gate:
