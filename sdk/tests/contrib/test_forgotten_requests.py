@@ -1,5 +1,6 @@
 """A middleware forgets a request when its call has ended, and leaves no work to the garbage collector of the host."""
 
+import asyncio
 import gc
 import io
 import weakref
@@ -60,7 +61,11 @@ async def test_asgi(nonces, everything, operation, status):
     response = await exchange(app, "POST", "/orders", headers, [encode_json(ARGS)], mark=mark)
     assert response.status == (status if everything else 200)
     del mark
-    assert reference() is None
+    for _ in range(500):  # a thread of the pool lets go of its work a moment after the result is there
+        if reference() is None:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("the request is still there")
 
 
 @pytest.mark.parametrize("everything", [True, False])
