@@ -97,6 +97,12 @@ def test_every_file_that_compose_yaml_mounts_exists():
     assert [file for file in files if not (ROOT / file).is_file()] == []
 
 
+def test_the_proxy_lets_requests_wait_while_the_web_server_restarts():
+    caddyfile = text_of("deploy/Caddyfile")
+    assert re.search(r"^\s*lb_try_duration 30s$", caddyfile, re.MULTILINE)
+    assert "health_uri" not in caddyfile  # it would count the only web server as down for 30 s after each restart
+
+
 def list_samples() -> dict[str, set[str]]:
     """Return the labels of each counter and histogram of /metrics, by the name that queries use."""
     samples: dict[str, set[str]] = {}
