@@ -79,6 +79,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         record_authentication(request, user, method="sign-in", reauthenticated=True)
         record_account_action(user, "signed in", now=timezone.now())
 
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Return how this person can confirm who they are: not by a password if nobody can sign in with one."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [method for method in methods if method["id"] != "reauthenticate" or not settings.OIDC_ONLY]
+
+    def is_reauthentication_required(self, **options: Any) -> bool:
+        """Return whether a change of second factors may need confirming; not for those who have no way to confirm."""
+        methods = self.get_reauthentication_methods(allauth_context.request.user)
+        return bool(methods) and bool(super().is_reauthentication_required(**options))
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return f"{reverse('account')}?done=password"
 

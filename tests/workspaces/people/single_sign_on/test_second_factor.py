@@ -33,3 +33,19 @@ def test_the_page_names_both_ways_to_sign_in(client, provider, ada):
     ada.save()
     client.force_login(ada)
     assert "Signing in with a password or Example login also asks for" in client.get(ADDRESS).content.decode()
+
+
+@pytest.mark.parametrize("with_app", [False, True])
+def test_without_passwords_nobody_is_asked_for_one_before_a_second_factor_is_added(
+    client, provider, ada, settings, with_app
+):
+    settings.OIDC_ONLY = True
+    ada.set_password("correct horse")  # as operators have one, who sign in by a link
+    ada.save()
+    if with_app:
+        TOTP.activate(ada, generate_totp_secret())
+    client.force_login(ada)
+    answer = client.get(f"{ADDRESS}/passkeys/add", follow=True)
+    assert answer.status_code == 200
+    assert answer.request["PATH_INFO"] == (f"{ADDRESS}/confirm" if with_app else f"{ADDRESS}/passkeys/add")
+    assert "/account/confirm" not in answer.content.decode()
