@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 
 
@@ -17,10 +18,21 @@ def verify_address(user: User, email: str) -> None:
         user.save(update_fields=["email"])
 
 
-def add_vouched_address(user: User, email: str) -> None:
-    """Add an address for which an OpenID Connect provider vouches, unless another account has it."""
-    if not list_users_of(email.lower()).exists():
-        verify_address(user, email.lower())
+@transaction.atomic
+def follow_vouched_address(user: User, email: str) -> None:
+    """Make the address for which an OpenID Connect provider vouches the only one of the user.
+
+    The provider may give an earlier address to somebody else, who must not get into this account by it. If another
+    account has the new address, nothing changes.
+    """
+    email = email.lower()
+    if list_users_of(email).exclude(pk=user.pk).exists():
+        return
+    EmailAddress.objects.filter(user=user).exclude(email=email).delete()
+    verify_address(user, email)
+    if user.email != email:
+        user.email = email
+        user.save(update_fields=["email"])
 
 
 def list_users_of(email: str) -> QuerySet[User]:

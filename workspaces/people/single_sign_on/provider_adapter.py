@@ -24,7 +24,7 @@ from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRe
 from workspaces.people.invitations.accept import create_invited_user
 from workspaces.people.invitations.invite import has_open_invitation
 from workspaces.people.single_sign_on.provider_requests import open_session
-from workspaces.people.verified_addresses import add_vouched_address
+from workspaces.people.verified_addresses import follow_vouched_address
 
 OIDC_PROVIDER_ID = "oidc"
 log = logging.getLogger("affidavit.people")
@@ -86,7 +86,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         if sociallogin.is_existing:
             if not sociallogin.account.pk:
                 self._remove_password(sociallogin.user)
-            add_vouched_address(sociallogin.user, address)  # the person may have another one than before
+            follow_vouched_address(sociallogin.user, address)  # the person may have another one than before
         elif has_open_invitation(address, now=now):
             sociallogin.connect(request, create_invited_user(address, now=now))
         else:

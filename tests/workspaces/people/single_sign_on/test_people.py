@@ -6,6 +6,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 from django.utils import timezone
 
+from tests.workspaces.people.mails import read_mails
 from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
 from workspaces.models import Membership
 from workspaces.people.invitations.accept import create_invited_user
@@ -70,6 +71,24 @@ def test_a_person_whose_address_changed_accepts_an_invitation_to_the_new_one(cli
     address = sign_in(client, f"/invitations/{token}")["Location"]
     assert client.post(address).status_code == 303
     assert Membership.objects.get().user == ada
+
+
+def test_an_earlier_address_of_a_person_is_no_way_into_the_account(client, provider, ada, workspace):
+    sign_in(client)
+    provider.person = {**ADA, "email": "Ada@Married.example"}
+    sign_in(Client())
+    ada.refresh_from_db()
+    assert ada.email == "ada@married.example"
+    assert list(EmailAddress.objects.values_list("email", "primary")) == [("ada@married.example", True)]
+    provider.person = {**ADA, "sub": "ada-18"}  # a new colleague, who got the address that is free now
+    other_client = Client()
+    assert "Nobody has invited ada@example.com" in sign_in(other_client).content.decode()
+    other_client.post("/account/password/reset", {"email": ADA["email"]})
+    assert read_mails() == []
+    invite(workspace.workspace, ADA["email"], "viewer", actor="test", now=timezone.now())
+    sign_in(other_client)
+    assert is_signed_in(other_client)
+    assert other_client.session["_auth_user_id"] != str(ada.pk)
 
 
 def test_a_new_address_of_a_person_that_another_account_has_stays_with_that_account(client, provider, ada):
