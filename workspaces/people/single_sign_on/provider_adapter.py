@@ -24,6 +24,7 @@ from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRe
 from workspaces.people.invitations.accept import create_invited_user
 from workspaces.people.invitations.invite import has_open_invitation
 from workspaces.people.single_sign_on.provider_requests import open_session
+from workspaces.people.single_sign_on.token_request import quote_reason
 from workspaces.people.verified_addresses import follow_vouched_address
 
 OIDC_PROVIDER_ID = "oidc"
@@ -105,10 +106,19 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         if isinstance(exception, RequestException):
             log.warning("the OpenID Connect provider cannot be used: %s", exception)
             raise ProviderUnavailable
-        if error == AuthError.CANCELLED:
-            raise SignInFailed("You cancelled signing in. Start again when you like.")
-        log.warning("signing in by OpenID Connect failed: %s", exception or error)
-        raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
+        if exception is None and "state" not in (extra_context or {}):
+            raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
+        reason = exception or f"the provider answered{quote_reason(request.GET) or ' without a code'}"
+        log.warning("signing in by OpenID Connect failed: %s", reason)
+        if error == AuthError.CANCELLED:  # providers say this as well of somebody who may not use this hub
+            raise SignInFailed(
+                f"You cancelled signing in, or {settings.OIDC_NAME} does not let you in here. Start again, or ask its "
+                "administrator."
+            )
+        raise SignInFailed(
+            f"The hub cannot use the answer of {settings.OIDC_NAME}. Start again. If that does not help, ask whoever "
+            "runs this hub: its log says why."
+        )
 
     def _remove_password(self, user: User) -> None:
         """Remove the password: somebody else may have set it, and the provider now vouches for the person."""

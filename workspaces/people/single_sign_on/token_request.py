@@ -42,7 +42,8 @@ class ProviderClient(OAuth2Client):  # type: ignore[misc]  # allauth has no type
             answer = _read_object(response)
         tokens = {name: answer[name] for name in ("access_token", "id_token") if isinstance(answer.get(name), str)}
         if response.status_code != 200 or len(tokens) < 2:
-            raise OAuth2Error(f"the token endpoint answered {response.status_code}{_quote_reason(answer)}")
+            reason = quote_reason(answer) or " without the two tokens"
+            raise OAuth2Error(f"the token endpoint answered {response.status_code}{reason}")
         return tokens
 
 
@@ -55,7 +56,7 @@ def _read_object(response: Response) -> Mapping[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
-def _quote_reason(answer: Mapping[str, Any]) -> str:
-    """Return the members in which a provider says why it refused (RFC 6749, 5.2); never a token."""
+def quote_reason(answer: Mapping[str, Any]) -> str:
+    """Return the members in which a provider says why it refused (RFC 6749, 4.1.2.1 and 5.2); never a token."""
     reasons = [answer[name] for name in ("error", "error_description") if isinstance(answer.get(name), str)]
-    return "".join(f": {reason}" for reason in reasons)[:MAX_REASON] or " without the two tokens"
+    return "".join(f": {reason}" for reason in reasons)[:MAX_REASON]

@@ -188,7 +188,19 @@ def test_the_page_says_that_the_person_cancelled_at_the_provider(client, provide
     state = parse_qs(urlsplit(client.get(START)["Location"]).query)["state"][0]
     answer = client.get(f"{START}/callback?error=access_denied&state={state}")
     assert answer.status_code == 400
-    assert "You cancelled signing in" in answer.content.decode()
+    assert "You cancelled signing in, or Example login does not let you in here" in answer.content.decode()
+
+
+@pytest.mark.parametrize("code", ["access_denied", "server_error"])
+def test_the_log_says_why_the_provider_sent_somebody_back(client, provider, ada, caplog, code):
+    state = parse_qs(urlsplit(client.get(START)["Location"]).query)["state"][0]
+    client.get(f"{START}/callback", {"error": code, "error_description": "Ada is not assigned", "state": state})
+    assert caplog.messages[-1].endswith(f"the provider answered: {code}: Ada is not assigned")
+
+
+def test_somebody_whose_token_is_refused_reads_who_can_help(client, provider, ada):
+    provider.claims["exp"] = 1
+    assert "ask whoever runs this hub: its log says why" in sign_in(client).content.decode()
 
 
 def test_the_page_says_that_the_provider_is_down(client, provider, settings, ada):
