@@ -174,7 +174,7 @@ def read_email() -> dict[str, Any]:
             raise StartupError("EMAIL_URL: the user and the password may have ASCII characters only. Set another one.")
         if server.scheme in MAIL_PORTS and server.hostname and not extra:
             return {
-                "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+                "EMAIL_BACKEND": "wire.mail.smtp.EmailBackend",
                 "EMAIL_HOST": server.hostname,
                 "EMAIL_PORT": server.port or MAIL_PORTS[server.scheme],
                 "EMAIL_HOST_USER": user,

@@ -161,7 +161,7 @@ CACHES = {  # the counts of sign-in attempts, shared by all processes
 }
 EMAIL_URL = env.str("EMAIL_URL", "")
 vars().update(read_email())
-EMAIL_TIMEOUT = 10  # seconds
+EMAIL_TIMEOUT = 10  # seconds of silence; wire.mail.smtp limits the whole
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "").strip() or f"affidavit@{HUB_HOST}"
 OIDC_ISSUER = read_oidc_issuer()
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "").strip()

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
-from django.core.mail.backends.base import BaseEmailBackend
+from django.core.mail import EmailMessage
 
 from alerts.delivery.answer import Answer
-from alerts.delivery.mail_backend import SomeRefused
 from alerts.delivery.messages import Message, build_mail
+from wire.mail.smtp import NoAnswerInTime, SomeRefused
 
-SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-REPORTING_BACKEND = "alerts.delivery.mail_backend.EmailBackend"
 NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
 
@@ -26,7 +23,7 @@ def send_mail(recipients: list[str], message: Message, message_id: str) -> Answe
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
     headers = {"Message-ID": f"<{message_id}@{domain}>", "Auto-Submitted": "auto-generated"}
     try:
-        EmailMessage(subject, text, None, recipients, headers=headers, connection=_connect()).send()
+        EmailMessage(subject, text, None, recipients, headers=headers).send()
     except SomeRefused as error:  # another attempt would send it again to those who have it
         return Answer(note=_list_refusals(error.refusals))
     except SMTPRecipientsRefused as error:  # all of them
@@ -36,6 +33,8 @@ def send_mail(recipients: list[str], message: Message, message_id: str) -> Answe
         if error.smtp_code < 0:  # smtplib's code for an answer that begins with no number
             return Answer(fault="the mail server's answer is not SMTP")
         return Answer(error.smtp_code, f"the mail server answered {error.smtp_code}")
+    except NoAnswerInTime:
+        return Answer(fault="the mail server did not answer in time")
     except (OSError, SMTPException) as error:
         return Answer(fault=f"mail could not be sent ({type(error).__name__})")
     return Answer()
@@ -48,8 +47,3 @@ def _list_refusals(refusals: Mapping[str, tuple[int, bytes]]) -> str:
     """
     recipients = [f"{recipient} ({code})" for recipient, (code, _) in refusals.items()]
     return f"the mail server refused {', '.join(recipients)}"
-
-
-def _connect() -> BaseEmailBackend:
-    """Return a connection of the hub's backend; one that reports refused recipients if it speaks SMTP."""
-    return get_connection(REPORTING_BACKEND if settings.EMAIL_BACKEND == SMTP_BACKEND else None)

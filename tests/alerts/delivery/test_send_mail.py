@@ -42,7 +42,7 @@ def test_without_a_mail_server_the_log_says_so(workspace, settings):
 
 def send_to_a_server_that_refuses_bob(workspace, settings, recipients):
     settings.EMAIL_URL = "smtp://mail.example"
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wire.mail.smtp.EmailBackend"
     target, _ = make_target(workspace, recipients, Target.EMAIL, "people")
     queue_tests(workspace, target, now=NOW)
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -87,7 +87,7 @@ def refuse_bob(server: socket.socket) -> None:
 
 def test_an_answer_that_is_not_smtp_is_a_failed_attempt(workspace, settings):
     settings.EMAIL_URL = "smtp://mail.example"
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wire.mail.smtp.EmailBackend"
     target, _ = make_target(workspace, "ada@example.com", Target.EMAIL, "people")
     queue_tests(workspace, target, now=NOW)
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -10,7 +10,7 @@ import pytest
 
 from hub.doctor.mail_server import check_mail_server
 
-SMTP = "django.core.mail.backends.smtp.EmailBackend"
+SMTP = "wire.mail.smtp.EmailBackend"
 
 
 @pytest.fixture

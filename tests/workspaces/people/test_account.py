@@ -151,7 +151,7 @@ def test_a_reset_tells_nothing_about_who_has_an_account(ada):
 
 
 def test_a_mail_server_that_fails_makes_no_difference_to_the_answer(ada, settings, caplog):
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wire.mail.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     assert Client().post("/account/password/reset", {"email": "ada@example.com"}).status_code == 302
     read_mails()

@@ -76,7 +76,7 @@ def test_with_a_mail_server_the_link_is_sent_too(admin, settings):
 
 def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
     settings.EMAIL_URL = "smtp://127.0.0.1:1"
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wire.mail.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     assert admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"}).status_code == 303
     assert "Send this link yourself." in admin.get(PAGE).content.decode()
