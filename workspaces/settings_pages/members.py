@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -49,7 +50,9 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
             form.add_error("email", error.detail)
         else:
             link = request.build_absolute_uri(reverse("invitation", args=[token]))
-            facts = {"email": invitation.email, "link": link, "is_sent": send_invitation(invitation, link)}
+            is_sent = send_invitation(invitation, link)
+            mail_state = "sent" if is_sent else "refused" if settings.EMAIL_URL else ""
+            facts = {"email": invitation.email, "link": link, "mail_state": mail_state}
             keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
             return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
