@@ -172,6 +172,7 @@ def read_email() -> dict[str, Any]:
         user, password = unquote(server.username or ""), unquote(server.password or "")
         if not f"{user}{password}".isascii():  # smtplib fails at them
             raise StartupError("EMAIL_URL: the user and the password may have ASCII characters only. Set another one.")
+        (server.hostname or "").encode("idna")  # as looking up the host does, which fails at an empty or long label
         if server.scheme in MAIL_PORTS and server.hostname and not extra:
             return {
                 "EMAIL_BACKEND": "wire.mail.smtp.EmailBackend",

@@ -16,6 +16,7 @@ from hub.local.startup_errors import StartupError
 WRONG = (
     "foo", "mail.example.com", "mail.example.com:587", "smtp+tls:/x", "smtp+tls://u:p@", "smtp+tls://h:x",
     "smtp+tls://h:99999", "http://h", "gmail://h", "consolemail://", "smtp://h/path", "smtp+tls://h?tls=0",
+    "smtp://mail..example.com", f"smtp://{'h' * 64}.example.com",
 )  # fmt: skip
 
 
