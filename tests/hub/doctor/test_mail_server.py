@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from hub.doctor.mail_server import check_mail_server
+from tests.certificates import write_certificate
 
 SMTP = "wire.mail.smtp.EmailBackend"
 
@@ -54,3 +57,25 @@ def test_a_mail_server_that_refuses_the_sign_in_is_wrong(settings, mail_server):
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_server
     settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "u", "p"
     assert check_mail_server().state == "wrong"
+
+
+def test_a_certificate_of_an_own_authority_is_named_with_its_cure(settings, monkeypatch, tmp_path):
+    certificate, key = write_certificate(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+
+    def serve() -> None:
+        for _ in range(2):
+            client, _ = server.accept()
+            with client, suppress(OSError), context.wrap_socket(client, server_side=True) as stream:
+                stream.sendall(b"220 ready\r\n")
+                stream.recv(100)
+
+    settings.EMAIL_URL, settings.EMAIL_BACKEND, settings.EMAIL_USE_SSL = "smtp+ssl://localhost", SMTP, True
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "localhost", server.getsockname()[1]
+        result = check_mail_server()
+        assert (result.state, "SSL_CERT_FILE" in result.cure) == ("wrong", True)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert check_mail_server().state == "ok"
