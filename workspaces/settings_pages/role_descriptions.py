@@ -5,7 +5,13 @@ from __future__ import annotations
 from workspaces.models import Membership
 
 ROLE_DESCRIPTIONS = {
-    Membership.VIEWER: "Reads every page except the settings",
-    Membership.EDITOR: "Also sets rules, moves broken joins and decides confirmations",
-    Membership.ADMIN: "Also manages keys, secrets, environments and members, and reads the audit log",
+    Membership.VIEWER: "Reads every page except those of the settings, and uses the inspector",
+    Membership.EDITOR: (
+        "Also sets rules, acknowledges and mutes drift, moves broken joins, decides confirmations, adds annotations "
+        "and shares pages"
+    ),
+    Membership.ADMIN: (
+        "Also manages keys, secrets, environments, members, alerts and retention, deletes data, and reads refused "
+        "requests and the audit log"
+    ),
 }

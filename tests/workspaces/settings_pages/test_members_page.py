@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -10,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from workspaces.models import AuditEntry, Invitation, Membership
+from workspaces.settings_pages.role_descriptions import ROLE_DESCRIPTIONS
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/members"
@@ -213,3 +215,11 @@ def test_a_form_without_its_csrf_value_changes_nothing(ada, vic):
     careful.force_login(ada)
     assert careful.post(f"{PAGE}/{vic.pk}/role", {"role": "admin"}).status_code == 403
     assert role_of(vic) == "viewer"
+
+
+@pytest.mark.parametrize("role", Membership.ROLES)
+def test_the_page_says_of_a_role_what_operating_md_says(role):
+    text = (Path(__file__).parents[3] / "docs/operating.md").read_text()
+    documented = re.search(rf"^\| {role} \| (.+) \|$", text, re.MULTILINE)[1]
+    words = [[word.rstrip("s,") for word in line.lower().split()] for line in (documented, ROLE_DESCRIPTIONS[role])]
+    assert words[0] == words[1]  # but for "read" and "reads"
