@@ -87,3 +87,11 @@ class EmailBackend(smtp.EmailBackend):
     @property
     def connection_class(self) -> type[Connection]:
         return TlsConnection if self.use_ssl else Connection
+
+    def open(self) -> bool | None:
+        try:
+            return super().open()
+        except OSError:  # Django leaves it open if signing in fails, and our timer would keep it for a while
+            with suppress(OSError):
+                self.close()
+            raise

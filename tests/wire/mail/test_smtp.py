@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from smtplib import SMTPNotSupportedError
 
 import pytest
 from django.core.mail import EmailMessage
@@ -71,3 +72,17 @@ def test_a_server_that_is_silent_is_not_waited_for():
 def test_a_server_that_looks_at_the_mail_for_long_has_taken_it():
     with run_server(lambda connection: answer(connection, {b".\r\n": 1.5})) as port:
         assert send(port, timeout=0.5) == 1
+
+
+def test_a_connection_whose_sign_in_fails_is_closed():
+    is_closed = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        answer(connection, {})
+        is_closed.set()
+
+    with run_server(serve) as port:
+        backend = EmailBackend("127.0.0.1", port, username="hub", password="wrong", timeout=5)
+        with pytest.raises(SMTPNotSupportedError):
+            backend.open()
+    assert is_closed.wait(5)
