@@ -326,7 +326,7 @@ def build_app_of_many_kinds():
 @in_loop
 async def test_requests_that_are_recognised_at_once_are_counted_where_the_others_are(monkeypatch):
     monkeypatch.setattr("affidavit._witness.sampling.SETTLED", 1)
-    monkeypatch.setattr("affidavit.contrib._asgi_witness._MAX_KEYS", 5)
+    monkeypatch.setattr("affidavit.contrib._asgi.witness._MAX_KEYS", 5)
     kinds = list(product(
         ("GET", "POST"), ("", JSON, "text/csv", "text/csv; header=present"), ("/a", "/b", "/inner/a"),
         ((200, JSON), (200, "text/csv"), (200, f"{JSON}; charset=utf-8"), (404, JSON), (204, "")),

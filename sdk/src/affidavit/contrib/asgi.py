@@ -31,8 +31,8 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit.contrib._asgi_event_loop import require_asyncio, require_thread_of_its_own
-from affidavit.contrib._asgi_messages import (
+from affidavit.contrib._asgi.event_loop import require_asyncio, require_thread_of_its_own
+from affidavit.contrib._asgi.messages import (
     AsgiApp,
     HeldResponse,
     Message,
@@ -41,17 +41,17 @@ from affidavit.contrib._asgi_messages import (
     Send,
     run_lifespan,
 )
-from affidavit.contrib._asgi_scope import (
+from affidavit.contrib._asgi.routes import find_route
+from affidavit.contrib._asgi.scope import (
     INTENT_HEADER,
     Entrance,
     Scope,
-    find_route,
     note_entrance,
     read_as_utf8,
     read_headers,
     read_path,
 )
-from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
+from affidavit.contrib._asgi.witness import WitnessMiddleware as WitnessMiddleware
 
 _READ_HEADERS = frozenset({INTENT_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"

@@ -33,8 +33,8 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, find_no_route
-from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
-from affidavit.contrib._django_witness import WitnessMiddleware, find_prefix, note_prefix
+from affidavit.contrib._django.stores import DjangoDeliveries, DjangoNonces, create_tables
+from affidavit.contrib._django.witness import WitnessMiddleware, find_prefix, note_prefix
 
 __all__ = [
     "DjangoDeliveries",

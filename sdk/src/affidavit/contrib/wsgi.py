@@ -23,8 +23,8 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._shapes.media_types import name_utf8
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_body, read_prefix
-from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
+from affidavit.contrib._wsgi.environ import Environ, WsgiApp, decode, find_rule, read_body, read_prefix
+from affidavit.contrib._wsgi.witness import WitnessMiddleware as WitnessMiddleware
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

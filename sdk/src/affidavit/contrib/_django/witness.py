@@ -19,9 +19,9 @@ from django.utils.module_loading import import_string
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, FormCopy, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
-from affidavit.contrib._asgi_scope import has_mount_parameter
+from affidavit.contrib._asgi.routes import has_mount_parameter
 from affidavit.contrib._tee import Tee
-from affidavit.contrib._wsgi_environ import read_body_type
+from affidavit.contrib._wsgi.environ import read_body_type
 
 _PREFIX = "_affidavit_prefix"
 _FIXED_TEXTS = frozenset(pattern.__str__ for pattern in (LocalePrefixPattern, RegexPattern, RoutePattern))

@@ -1,17 +1,13 @@
-"""Facts of a request from its ASGI scope."""
+"""The route of a request in Starlette, FastAPI and Litestar: the mounts around it, the types of its parameters."""
 
 import re
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
-from affidavit._shapes.media_types import name_utf8
+from .scope import Entrance, Scope, join_path
 
-Scope = dict[str, Any]
-
-INTENT_HEADER = b"x-service-intent"
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
 """The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -24,74 +20,6 @@ _typed_rules: dict[tuple[int, str], tuple[object, str]] = {}
 The key is the id of the endpoint, which may have no hash, and the rule. The endpoint is kept, so that its id stays its
 own.
 """
-
-
-class Entrance(NamedTuple):
-    """A request as it enters a middleware, before another middleware or a mount inside changes its scope.
-
-    scope_path, root: `path` and `root_path` of the scope.
-    base: the part of the mount prefix that no mount of Starlette took from the path.
-    app: the app inside.
-    """
-
-    scope_path: str
-    root: str
-    base: str
-    app: object
-
-    @property
-    def path(self) -> str:
-        """The path with its mount prefix."""
-        return join_path(str(self.scope_path), str(self.root))
-
-
-def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
-    """Return the headers of these names, which are in lower case.
-
-    Repeated headers are joined, so that a repeated intent is rejected.
-    """
-    values: dict[bytes, str] = {}
-    for key, value in headers:
-        name = key.lower()
-        if name in names:
-            text = value.decode("latin-1")
-            values[name] = f"{values[name]},{text}" if name in values else text
-    return values
-
-
-def read_as_utf8(scope: Scope) -> None:
-    """Let the app decode a call that has an intent as the verifier does: see `name_utf8`.
-
-    This has to be done where the call enters: a framework may read headers and body before its view is verified.
-    """
-    values = read_headers(scope["headers"], frozenset({INTENT_HEADER, b"content-type"}))
-    if INTENT_HEADER in values and ";" in values.get(b"content-type", ""):
-        scope["headers"] = [
-            (name, name_utf8(value.decode("latin-1")).encode("latin-1") if name.lower() == b"content-type" else value)
-            for name, value in scope["headers"]
-        ]
-
-
-def read_path(scope: Scope) -> str:
-    """Return the path with its mount prefix, whether the server includes it (as ASGI demands) or not."""
-    return join_path(str(scope["path"]), str(scope.get("root_path", "")))
-
-
-def note_entrance(scope: Scope, app: object) -> Entrance:
-    """Return what a middleware around `app` knows of a request before it calls the app."""
-    root: str = scope.get("root_path", "")
-    return Entrance(scope["path"], root, scope.get("app_root_path", root), app)
-
-
-def join_path(path: str, root: str) -> str:
-    """Return the path with its mount prefix.
-
-    root: `root_path` of the scope before an inner mount changed it.
-    """
-    if not root:
-        return path
-    prefix = root.rstrip("/")
-    return path if path == prefix or path.startswith(prefix + "/") else prefix + path
 
 
 def has_no_route(scope: Scope) -> bool:

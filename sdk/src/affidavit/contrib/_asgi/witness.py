@@ -10,15 +10,10 @@ from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, open_copy
 from affidavit._witness.intake import OperationKey, find_key
 from affidavit._witness.witness import Witness
-from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, list_headers, run_lifespan
-from affidavit.contrib._asgi_scope import (
-    Entrance,
-    Scope,
-    find_route,
-    find_route_object,
-    has_no_route,
-    read_headers,
-)
+
+from .messages import AsgiApp, Message, Receive, Send, list_headers, run_lifespan
+from .routes import find_route, find_route_object, has_no_route
+from .scope import Entrance, Scope, read_headers
 
 _Facts = tuple[int, tuple[str, ...], str, int, str | None, bytes, bool]
 """The id of a route's object, the names of the parameters, method, status, the types of both bodies, and whether the

@@ -9,7 +9,8 @@ from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, has_no_route, read_body_type
+
+from .environ import Environ, WsgiApp, decode, find_rule, has_no_route, read_body_type
 
 
 class WitnessMiddleware:

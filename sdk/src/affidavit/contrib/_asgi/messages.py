@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from affidavit._hub.process_end import keep_lifespan_open, settle_all
-from affidavit.contrib._asgi_event_loop import find_loop
+
+from .event_loop import find_loop
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

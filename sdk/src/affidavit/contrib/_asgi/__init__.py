@@ -1,0 +1,1 @@
+"""What the ASGI middlewares of `affidavit.contrib.asgi` are made of."""

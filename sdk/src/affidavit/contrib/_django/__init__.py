@@ -1,0 +1,1 @@
+"""What `affidavit.contrib.django` is made of."""

@@ -1,0 +1,1 @@
+"""What the WSGI middlewares of `affidavit.contrib.wsgi` are made of."""
