@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from wire.errors import InvalidRequest, NotFound
-from workspaces.annotations.web_address import is_web_address
+from workspaces.annotations.web_address import UNFIT_ADDRESS, is_web_address
 from workspaces.audit.record import record_audit
 from workspaces.forms.late_forms import require_unchanged
 from workspaces.models import Annotation, Environment
@@ -27,8 +27,10 @@ class AnnotationText:
         """Raise InvalidRequest unless text and address are valid."""
         if not 1 <= len(self.text) <= Annotation.MAX_TEXT:
             raise InvalidRequest(f"Write 1 to {Annotation.MAX_TEXT} characters.")
-        if self.url and (len(self.url) > Annotation.MAX_URL or not is_web_address(self.url)):
-            raise InvalidRequest("The link must begin with https:// or http:// and name a host.")
+        if len(self.url) > Annotation.MAX_URL:
+            raise InvalidRequest(f"A link has at most {Annotation.MAX_URL:,} characters.")
+        if self.url and not is_web_address(self.url):
+            raise InvalidRequest(UNFIT_ADDRESS)
 
 
 @transaction.atomic

@@ -7,14 +7,14 @@ from typing import Any
 from rest_framework import serializers
 
 from wire.http.fields import EnvironmentName, ExactText, Flag, Moment
-from workspaces.annotations.web_address import is_web_address
+from workspaces.annotations.web_address import UNFIT_ADDRESS, is_web_address
 from workspaces.models import Annotation
 
 
 class WebAddress(ExactText):
     """An absolute http or https address."""
 
-    default_error_messages = {"invalid-url": "Send an address that begins with https:// or http:// and names a host."}
+    default_error_messages = {"invalid-url": UNFIT_ADDRESS}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

@@ -135,7 +135,9 @@ def test_an_annotation_outside_the_period_of_the_page_is_shown_after_it_was_adde
         ({"text": "a", "at": "soon"}, "Enter a date and a time"),
         ({"text": "a", "at": "1999-01-01T00:00"}, "between the year 2000"),
         ({"text": "a", "at": "2999-01-01T00:00"}, "between the year 2000"),
-        ({"text": "a", "url": "javascript:alert(1)"}, "The link must begin with"),
+        ({"text": "a", "url": "javascript:alert(1)"}, "begins with https:// or http://"),
+        ({"text": "a", "url": "https://ci.example/run 17"}, "It holds no space"),
+        ({"text": "a", "url": f"https://ci.example/{'x' * 2000}"}, "A link has at most"),
     ],
 )
 def test_a_refused_form_shows_the_reason_and_keeps_the_input(editor, form, words):
@@ -151,7 +153,7 @@ def test_a_refused_change_shows_its_form_again_as_it_was_filled_in(editor, api):
     row = Annotation.objects.get()
     form = {"text": "Deploy 4.3", "url": "example.com"}
     html = editor.post(f"{PAGE}/{row.pk}/change", form).content.decode()
-    assert "The link must begin with" in html
+    assert "begins with https:// or http://" in html
     change = html.partition(f'action="{PAGE}/{row.pk}/change"')[2].partition("</form>")[0]
     assert 'value="Deploy 4.3"' in change
     assert 'value="example.com"' in change
