@@ -23,6 +23,7 @@ PAGES = {
     "difference": "/difference?against=staging",
     "rules": "/rules",
     "outcomes": "/outcomes",
+    "chosen dates": "/outcomes?from=2026-10-28&to=2026-11-22",
     "one outcome": "/outcome?key=purchase",
     "conversation": "/conversation?id=conv_1",
     "broken join": "/conversation?id=undefined",
