@@ -1,10 +1,13 @@
 """Every page, light and dark, wide and narrow: axe and the console report nothing, and nothing overflows."""
 
+import uuid
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from catalog.ingest.fold import fold_reports
 from tests.browser.conftest import sign_in
 from tests.page_queries import list_page_names
 from workspaces.models import Workspace
@@ -118,6 +121,24 @@ def fits_soon(page):
             return True
         page.wait_for_timeout(100)
     return False
+
+
+def test_the_open_menus_of_the_top_bar_have_no_faults(new_tab, start_of_pages):
+    page = new_tab().open(f"{start_of_pages}/overview")
+    page.locator(".top .menu > summary").first.wait_for()
+    page.evaluate("document.querySelectorAll('.top .menu').forEach((menu) => menu.open = true)")
+    assert [rule["id"] for rule in Axe().run(page).response["violations"]] == []
+
+
+def test_a_link_behind_the_name_of_a_new_property_is_underlined(new_tab, start_of_pages, workspace, api):
+    gift = {"type": "object", "properties": {"gift": {"type": "boolean"}}}
+    observation = {"method": "POST", "path": "/orders", "status": 201, "count": 1, "response": gift}
+    report = {"reportId": str(uuid.uuid4()), "observations": [observation]}
+    assert api.post("/api/witness-reports", report).status_code == 202
+    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    page = new_tab().open(f"{start_of_pages}/overview")
+    link = page.get_by_role("link", name="new: boolean")
+    assert link.evaluate("link => getComputedStyle(link).textDecorationLine") == "underline"
 
 
 def test_no_page_of_a_workspace_is_left_out():
