@@ -78,8 +78,8 @@
     const isSaid = layout.annotations?.length; // the chart itself says which buckets are partial
     const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
     const labelTexts = labels.map(shorten);
-    const maxLabels = Math.max(2, Math.floor((width - 60 * TEXT_SCALE) / (TEXT_SCALE * (7 * Math.max(...labelTexts.map((label) => label.length)) + 14))));
-    const stride = Math.ceil(labels.length / maxLabels);
+    const maxLabels = Math.floor((width - 60 * TEXT_SCALE) / (TEXT_SCALE * (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
+    const stride = maxLabels < 2 ? Math.max(1, labels.length - 1) : Math.ceil(labels.length / maxLabels); // at least the first and the last
     const isShown = (_, index) => (labels.length - 1 - index) % stride === 0; // the last label always is
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
   }

@@ -22,8 +22,9 @@ def labels(page) -> list[dict[str, float]]:
 
 
 def test_the_labels_of_the_days_never_overlap(new_tab, start_of_pages):
-    for width in (1280, 390):
-        page = new_tab(width=width).open(f"{start_of_pages}/overview?range=30d")
+    overview, preview = "overview?range=30d", "alerts?kind=rejections.spike"
+    for width, address in ((1280, overview), (390, overview), (1280, preview), (390, preview), (320, preview)):
+        page = new_tab(width=width).open(f"{start_of_pages}/{address}")
         page.wait_for_selector(".plot .xtick text", timeout=10_000)
         for _ in range(20):  # a chart is drawn in several steps
             boxes = labels(page)
@@ -31,7 +32,7 @@ def test_the_labels_of_the_days_never_overlap(new_tab, start_of_pages):
             if is_legible:
                 break
             page.wait_for_timeout(100)
-        assert is_legible, width
+        assert is_legible, (width, address)
 
 
 def test_the_title_of_an_axis_stands_beside_long_counts(new_tab, workspace, api):
