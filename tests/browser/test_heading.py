@@ -1,4 +1,4 @@
-"""The time zone and the age of a page stay beside the heading, and no button falls below the title."""
+"""The frame of a page: what stands beside its heading, and the order in which Tab reaches its parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from catalog.models import Drift
 from intents.models import Rejection
+from tests.browser.keyboard import MAX_STEPS
 
 PAGES = ("catalog", "inspector", "toolcall?id=call_expired", "deliveries", "audit", "keys", "joins")
 
@@ -36,3 +37,14 @@ def test_no_button_falls_below_the_title(new_tab, start_of_pages, width):
             "boxes => boxes.map(box => box.getBoundingClientRect().top)"
         )
         assert all(top < bottom for top in tops), name
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390])
+def test_tab_reaches_the_account_after_everything_else(new_tab, start_of_pages, width):
+    page = new_tab(width=width).open(f"{start_of_pages}/shared-links")
+    passed = []
+    while page.locator("a[href='/account']:focus").count() == 0:
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate("document.activeElement.closest('main, .top, nav')?.tagName"))
+        assert len(passed) < MAX_STEPS
+    assert {"MAIN", "SECTION", "NAV"} <= set(passed)
