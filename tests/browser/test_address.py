@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.catalog.reports import deliver, observation
@@ -76,6 +77,34 @@ def test_what_scrolls_sideways_stays_within_reach_of_the_keyboard(new_tab: Any, 
     page.wait_for_url(re.compile("version=2"))
     settle(page)
     expect(table).to_have_attribute("tabindex", "0")
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "words"),
+    [
+        ("outcomes", "input[name=q]", "renew", "with “renew”"),
+        ("outcomes", "input[value=purchase]", True, "of them"),
+        ("rejections", "select[name=reason]", "expired", "1 of 1,002 calls rejected as expired"),
+        ("confirmations", "select[name=state]", "declined", "No confirmations in this period"),
+        ("toolcalls", "select[name=confirmation]", "asked", "0 tool calls"),
+        ("audit", "select[name=kind]", "people", "0 in this period"),
+    ],
+)
+def test_a_screen_reader_hears_what_a_filter_has_found(
+    new_tab: Any, start_of_pages: str, api: Any, name: str, field: str, value: str | bool, words: str
+) -> None:
+    call = {"sub": "user_1", "operation": "POST /orders", "args": {}, "summary": "Order a book"}
+    assert api.post("/api/confirmations", call).status_code == 201
+    assert api.post("/api/intents", {"sub": "user_1", "operation": "GET /orders", "args": {}}).status_code == 201
+    page = new_tab().open(f"{start_of_pages}/{name}")
+    control = page.locator(f"main {field}").first
+    if value is True:
+        control.check()
+    elif control.evaluate("control => control.tagName") == "SELECT":
+        control.select_option(str(value))
+    else:
+        control.fill(str(value))
+    expect(page.locator("#announcement")).to_contain_text(words)
 
 
 def test_a_screen_reader_hears_how_many_rows_match_from_an_element_that_stays(
