@@ -11,10 +11,11 @@ import pytest
 from django.utils import timezone
 
 from catalog.ingest.fold import fold_reports
+from catalog.models import Drift
 from intents.models import Rejection
 from tests.browser.test_every_page import fits_soon
 from workspaces.create import NewWorkspace, create_workspace
-from workspaces.models import Annotation
+from workspaces.models import Annotation, Environment
 
 ENVIRONMENT = "production-eu-central-1-blue-deployment-canary-stage-0001"
 PATH = (
@@ -92,6 +93,8 @@ def list_pages() -> Sequence[str]:
         ],
         f"outcome?key={KEY}",
         f"operation?method=PATCH&path={quote(PATH)}",
+        "operation?method=PATCH&path=/never/seen",
+        *(f"change?id={pk}" for pk in Drift.objects.values_list("pk", flat=True)),
         f"conversation?id={CONVERSATION}",
         f"toolcall?id={TOOL_CALL}",
         f"rejection?at={quote(rejection.occurred_at.isoformat())}&id={rejection.pk}",
@@ -99,13 +102,14 @@ def list_pages() -> Sequence[str]:
 
 
 def test_no_text_widens_a_page(new_tab: Any, start: str) -> None:
+    Environment.objects.filter(name=ENVIRONMENT).update(label="L" * Environment.MAX_LABEL)
     tab = new_tab()
     for name in list_pages():
         page = tab.open(f"{start}/{name}")
-        for width in (1280, 360):
+        for width in (1280, 360, 320):
             page.set_viewport_size({"width": width, "height": 900})
             assert fits_soon(page), f"{name} at {width}"
-    assert tab.complaints == []
+    assert [text for text in tab.complaints if "404" not in text] == []  # Chromium reports the page that is not found
 
 
 def test_an_annotation_leaves_the_other_columns_in_sight(new_tab: Any, start: str) -> None:
