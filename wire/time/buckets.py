@@ -49,12 +49,14 @@ def split_into_buckets(
 def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
     """Return the start of the local hour, day or month of a moment.
 
-    The start of an hour is computed in UTC, because a local hour can repeat.
+    The start of an hour is computed in UTC, because a local hour can repeat. If clocks change by half an hour, an hour
+    of the chart begins at that moment.
     """
     local = moment.astimezone(zone)
     if step == "hour":
-        since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
-        return moment.astimezone(UTC) - since_start
+        since_full_hour = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
+        full_hour = moment.astimezone(UTC) - since_full_hour
+        return max(edge for edge in (full_hour, *iterate_hours(full_hour, moment, zone)) if edge <= moment)
     day: date = local.date().replace(day=1) if step == "month" else local.date()
     return find_midnight(day, zone)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.time.buckets import split_into_buckets
+from wire.time.buckets import find_bucket_start, iterate_hours, split_into_buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",
@@ -59,6 +59,16 @@ def test_an_hour_repeated_by_the_change_of_clocks_has_two_names():
     assert len(set(labels)) == len(labels) == 6
     assert "Sun 25 Oct 02:00 CEST" in labels
     assert "Sun 25 Oct 02:00 CET" in labels
+
+
+def test_an_hour_that_begins_with_a_change_of_clocks_by_half_an_hour_begins_there():
+    zone, midnight = ZoneInfo("Australia/Lord_Howe"), datetime(2026, 4, 4, 12, tzinfo=UTC)
+    for change in (datetime(2026, 4, 4, 15, tzinfo=UTC), datetime(2026, 10, 3, 15, 30, tzinfo=UTC)):  # back, ahead
+        starts = {find_bucket_start(change + timedelta(minutes=minutes), zone, "hour") for minutes in range(30)}
+        assert starts == {change}
+        assert not split_into_buckets(change, change + timedelta(hours=3), zone, "hour")[0].is_partial
+    hours = list(iterate_hours(midnight, midnight + timedelta(days=365), zone))
+    assert all(find_bucket_start(hour, zone, "hour") == hour for hour in hours)
 
 
 @pytest.mark.parametrize(
