@@ -15,7 +15,7 @@ KEY_FORM_SQL = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\00
 KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
 # Keys of the same form as another key; found by index, however many keys there are. A key whose outcomes were all
-# deleted or moved away has tallies whose sum is 0.
+# deleted or moved away has tallies whose sum is 0. The tallies of all keys together have the key '', as no outcome has.
 SELECT_LOOKALIKES = f"""
 SELECT subject.outcome_key, tally.outcome_key
 FROM unnest(%(keys)s::text[]) AS subject (outcome_key)
@@ -25,7 +25,7 @@ CROSS JOIN LATERAL (
     AND {KEY_FORM_SQL % {"expressions": "outcome_key"}} = {KEY_FORM_SQL % {"expressions": "subject.outcome_key"}}
   GROUP BY outcome_key HAVING sum(reports) > 0 OFFSET 0
 ) AS tally
-WHERE tally.outcome_key <> subject.outcome_key
+WHERE tally.outcome_key NOT IN (subject.outcome_key, '')
 """
 
 

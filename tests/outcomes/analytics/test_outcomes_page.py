@@ -298,6 +298,12 @@ def test_keys_with_similar_names_are_pointed_out_and_never_merged(production, br
     assert "looks like" in browser_client.get(PAGE).content.decode()
 
 
+def test_the_sums_over_all_keys_look_like_no_key(production, browser_client):  # their key in tallies is ""
+    reach_keys(production, {" ": 1, "ticket": 2})
+    keys = {line["outcomeKey"]: line for line in read_tables(browser_client.get(f"{PAGE}.json"))["keys"]}
+    assert keys[" "]["lookLikeIt"] == []
+
+
 def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_and_the_exports(
     production, browser_client, workspace
 ):
