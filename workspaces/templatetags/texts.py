@@ -1,6 +1,6 @@
 """Write names, paths and values of the audit log; built into every template.
 
-Filters: `fact`, `member`, `breakable`, `code_spans`. Tag: `environment_label`.
+Filters: `fact`, `member`, `escape_invisible`, `breakable`, `code_spans`. Tag: `environment_label`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,15 @@ def find_environment_label(context: Context, name: str) -> str:
 
 
 @register.filter
+def escape_invisible(text: str) -> str:
+    """Write the characters that cannot be seen as codes, such as `\\u202e`, which turns the text after it around."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+
+
+@register.filter
 def breakable(path: str) -> SafeString:
-    """Let a path wrap behind its slashes but the first, and nowhere else."""
+    """Let a path wrap behind its slashes but the first, and nowhere else; its invisible characters are codes."""
+    path = escape_invisible(path)
     return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
 
 

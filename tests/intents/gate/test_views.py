@@ -68,6 +68,15 @@ def test_the_head_counts_pending_and_expired_confirmations(browser_client, addre
     assert "1 expired in this period</a>" in text
 
 
+def test_a_call_to_confirm_is_not_shown_as_another_one(browser_client, address, production):
+    call = Call("user_\u202e71", "POST /refunds/\u202e71", CALL.args_hash)  # shown as /refunds/17, unless it is spelled
+    confirmations.request_confirmation(production, call, "Refund order 17", now=timezone.now())
+    text = browser_client.get(address).content.decode()
+    assert r'<code class="cut">user_\u202e71</code>' in text
+    assert r"POST /<wbr>refunds/<wbr>\u202e71</code>" in text
+    assert ">user_\u202e71" not in text
+
+
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending_confirmation):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text

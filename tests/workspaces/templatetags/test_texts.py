@@ -35,3 +35,8 @@ def test_a_path_can_wrap_after_each_slash_except_the_first():
     rendered = Template("{{ path|breakable }}").render(Context({"path": "/orders/{orderId}/<b>"}))
     assert rendered == "/orders/<wbr>{orderId}/<wbr>&lt;b&gt;"
     assert Template("{{ path|breakable }}").render(Context({"path": "/"})) == "/"
+
+
+def test_characters_that_cannot_be_seen_in_a_path_are_written_as_codes():  # U+202E turns the text after it around
+    rendered = Template("{{ path|breakable }}").render(Context({"path": "/a b/\u202e71\u202c\u200b/é😀"}))
+    assert rendered == r"/a b/<wbr>\u202e71\u202c\u200b/<wbr>é😀"
