@@ -87,7 +87,7 @@ def parse_webhook_address(text: str) -> WebhookAddress:
         raise TargetRefused("The address must not have a fragment (#…).")
     _check_host(parts.hostname, parts.netloc)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return WebhookAddress(parts.scheme, parts.hostname, port or DEFAULT_PORTS[parts.scheme], target)
+    return WebhookAddress(parts.scheme, parts.hostname, DEFAULT_PORTS[parts.scheme] if port is None else port, target)
 
 
 def check_ip_addresses(

@@ -109,7 +109,8 @@ def test_the_shown_address_has_no_path():
     ("text", "words"),
     [
         ("http://host.example/", "https"), ("https://host.example:22/", "port"), ("https://host.example:25/", "port"),
-        ("https://host.example:80/", "port"), ("http://host.example:8080/", "https"),
+        ("https://host.example:80/", "port"), ("https://host.example:0/", "port"),
+        ("http://host.example:8080/", "https"),
     ],
 )  # fmt: skip
 def test_public_hosts_get_https_on_usual_ports_only(text, words):
