@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
@@ -11,6 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from wire.request_context import current_client_address
 
 Network = IPv4Network | IPv6Network
+
+# An address with its port, as some proxies write it; in brackets, the port may be missing
+WITH_PORT = re.compile(r"\[([0-9a-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}", re.ASCII | re.IGNORECASE)
 
 
 class ClientAddressMiddleware:
@@ -52,6 +56,14 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
 
 
 def _parse_address(text: str) -> IPv4Address | IPv6Address:
-    """Return an address; an IPv4 address written as IPv6 (::ffff:a.b.c.d) becomes IPv4. Raises ValueError."""
-    address = ip_address(text.partition("%")[0])  # without the zone, which only the sender's machine knows
+    """Return an address without its port; raises ValueError.
+
+    An IPv4 address written as IPv6 (::ffff:a.b.c.d) becomes IPv4.
+    """
+    if match := WITH_PORT.fullmatch(text):
+        return _as_ipv4(IPv6Address(match[1])) if match[1] else IPv4Address(match[2])
+    return _as_ipv4(ip_address(text.partition("%")[0]))  # without the zone, which only the sender's machine knows
+
+
+def _as_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     return getattr(address, "ipv4_mapped", None) or address
