@@ -25,7 +25,7 @@ class Command(WorkspaceCommand):
 
     def act(self, workspace: Workspace, **options: Any) -> None:
         now = timezone.now()
-        end = parse_date_option(options["at"]) if options["at"] else None
+        end = None if options["open"] else parse_date_option(options["at"])
         set_v1_end(workspace, end, actor=ACTOR, now=now)
         until = "without end" if end is None else f"until {end:%Y-%m-%d %H:%M %Z}"
         versions = count_versions(workspace, now=now)

@@ -24,7 +24,7 @@ class Command(WorkspaceCommand):
             "--environment", metavar="NAME", action="append", default=[], help="only these; all by default"
         )
         parser.add_argument("--name", default="", help="who uses it; people read this on the page of keys")
-        parser.add_argument("--expires", metavar="DATE", default="", help="2027-01-01, or with a time; UTC")
+        parser.add_argument("--expires", metavar="DATE", help="2027-01-01, or with a time; UTC")
         parser.add_argument("--publishable", action="store_true", help="a key for browsers (pk_…), without scopes")
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
@@ -35,7 +35,7 @@ class Command(WorkspaceCommand):
             kind=ApiKey.PUBLISHABLE if options["publishable"] else ApiKey.SECRET,
             name=options["name"],
             environment_names=options["environment"],
-            expires_at=parse_date_option(options["expires"]) if options["expires"] else None,
+            expires_at=None if options["expires"] is None else parse_date_option(options["expires"]),
             actor=ACTOR,
             now=timezone.now(),
         )

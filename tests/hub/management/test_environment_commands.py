@@ -36,3 +36,11 @@ def test_version_1_is_closed_and_opened_again(workspace):
     assert AuditEntry.objects.filter(action="version 1 window set").count() == 2
     with pytest.raises(StartupError, match="2027-01-01"):
         run("close_v1", "lumen-books", "--at", "tomorrow")
+
+
+def test_an_empty_time_does_not_open_version_1(workspace):  # as --at "$END" is in a script that does not set END
+    run("close_v1", "lumen-books", "--at", "2026-12-31T00:00Z")
+    with pytest.raises(StartupError, match="'' is no date"):
+        run("close_v1", "lumen-books", "--at", "")
+    workspace.workspace.refresh_from_db()
+    assert workspace.workspace.v1_until is not None

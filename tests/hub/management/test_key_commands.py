@@ -59,6 +59,7 @@ def test_a_publishable_key_is_not_called_a_secret(workspace):
         (("lumen-books", "--scope", "admin"), "report, platform, confirm"),
         (("lumen-books", "--scope", "report", "--environment", "qa"), "production, staging"),
         (("lumen-books", "--scope", "report", "--expires", "soon"), "2027-01-01"),
+        (("lumen-books", "--scope", "report", "--expires", ""), "2027-01-01"),  # not a key that never expires
         (("lumen-books", "--scope", "report", "--expires", "2001-01-01T00:00Z"), "expired"),
     ],
 )
