@@ -65,6 +65,13 @@ def find_workspace(name: str) -> Workspace:
     return workspace
 
 
+def require_text(text: str, name: str) -> str:
+    """Return an argument unless it is empty. Raises StartupError."""
+    if not text:
+        raise StartupError(f"{name} is empty. Is the variable that you pass set?")
+    return text
+
+
 def parse_date_option(text: str) -> datetime:
     """Read `2027-01-01` or `2027-01-01T12:00Z`; without an offset it is UTC. Raises StartupError."""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from hub.management.deleted_rows import format_deleted_rows
-from hub.management.workspace_commands import ACTOR, WorkspaceCommand
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand, require_text
 from hub.retention.delete_on_request import delete_conversation
 from workspaces.errors import UnknownEnvironment
 from workspaces.models import Workspace
@@ -30,6 +30,10 @@ class Command(WorkspaceCommand):
         if not set(options["environment"]) <= set(names):
             raise UnknownEnvironment(names)
         rows = delete_conversation(
-            workspace, options["conversation"], options["environment"], actor=ACTOR, now=timezone.now()
+            workspace,
+            require_text(options["conversation"], "ID"),
+            options["environment"],
+            actor=ACTOR,
+            now=timezone.now(),
         )
         self.stdout.write(format_deleted_rows(rows, as_json=options["json"]))

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from hub.management.deleted_rows import format_deleted_rows
-from hub.management.workspace_commands import ACTOR, WorkspaceCommand
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand, require_text
 from hub.retention.delete_on_request import delete_user
 from workspaces.models import Workspace
 
@@ -22,5 +22,5 @@ class Command(WorkspaceCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def act(self, workspace: Workspace, **options: Any) -> None:
-        rows = delete_user(workspace, options["sub"], actor=ACTOR, now=timezone.now())
+        rows = delete_user(workspace, require_text(options["sub"], "SUB"), actor=ACTOR, now=timezone.now())
         self.stdout.write(format_deleted_rows(rows, as_json=options["json"]))

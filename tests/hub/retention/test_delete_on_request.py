@@ -55,6 +55,12 @@ def test_deleting_a_conversation_deletes_kept_answers_that_contain_its_id(api, w
     assert run("delete_conversation", workspace.workspace.pk, "c1") == "Nothing to delete.\n"
 
 
+@pytest.mark.parametrize("command", ["delete_conversation", "delete_user"])
+def test_an_empty_name_is_no_success(workspace, command):  # as "$SUB" is in a script that does not set SUB
+    with pytest.raises(StartupError, match="is empty"):
+        run(command, "lumen-books", "")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_reports_do_not_wait_while_the_kept_answers_of_a_day_are_read(api, workspace, monkeypatch):
     for key in ("an hour ago", "just now"):
