@@ -1,4 +1,4 @@
-"""Pending confirmations in a browser: the time that is left counts down, and a decision moves nothing."""
+"""Pending confirmations in a browser: all of a call is shown, its time counts down, and a decision moves nothing."""
 
 from datetime import timedelta
 
@@ -36,3 +36,18 @@ def test_the_buttons_of_a_confirmation_go_when_its_time_is_over_and_a_decision_m
     assert "expired" in page.inner_text(".decisions tbody tr:last-child")
     page.get_by_role("button", name="Undo: Refund 12.50").wait_for(state="hidden")
     assert "Confirmed by" in page.inner_text(".decisions tbody tr:first-child")
+
+
+def test_the_user_and_the_operation_of_a_pending_call_are_shown_to_their_ends(new_tab, start_of_pages, api):
+    user, path = f"customer-00017-{'1' * 240}", f"/refunds/{'1' * 600}"
+    call = {"sub": user, "operation": f"POST {path}", "args": {}, "summary": "Refund"}
+    assert api.post("/api/confirmations", call).status_code == 201
+    page = new_tab().open(f"{start_of_pages}/confirmations")
+    cells = page.locator(".decisions td:has(code)")
+    assert cells.count() == 2
+    for cell in cells.all():
+        outer, inner = cell.bounding_box(), cell.locator("code").bounding_box()
+        assert outer["x"] <= inner["x"]
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+        # An inline element, whose clientWidth is 0, cuts nothing.
+        assert cell.locator("code").evaluate("code => code.scrollWidth <= code.clientWidth || !code.clientWidth")
