@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 from runpy import run_module
 
+from hub.frame_memory import call_with_frame_memory
 from hub.programs.garbage_collection import collect_seldom
 from hub.telemetry.logs import log_uncaught_errors
 
@@ -33,4 +34,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    call_with_frame_memory(main)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from hub.frame_memory import call_with_frame_memory
 from hub.web.environ import PIECE, Environ, WholeFile, build_environ
 from hub.web.messages import Message, Receive, Send
 from hub.web.receive_body import BodyBroken, BodyTooSlow, Buffer, receive_body
@@ -58,7 +59,7 @@ class Application:
         slots = await self.slots.acquire(scope["path"])
         request = Request(self, environ, send, asyncio.get_running_loop(), slots)
         try:
-            answer = await request.loop.run_in_executor(self.pool, request.run)
+            answer = await request.loop.run_in_executor(self.pool, call_with_frame_memory, request.run)
         except ClientGone:
             answer = None
         finally:

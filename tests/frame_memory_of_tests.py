@@ -1,0 +1,20 @@
+"""Run pytest, and each of its workers, with the memory for frames that the hub's programs have.
+
+The tests lie deeper in calls than a request does, so that more of them would map and unmap memory again and again: it
+took a tenth of the time of the tests of pages.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from hub.frame_memory import call_with_frame_memory
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
+    this_plugin = sys.modules[__name__]
+    run_session = config.pluginmanager.subset_hook_caller("pytest_cmdline_main", [this_plugin])
+    return call_with_frame_memory(run_session, config=config)
