@@ -2,7 +2,7 @@
 
 CPython (3.11 and newer) keeps the frames of a thread in chunks of 16 KiB. It maps a chunk when calls go deeper than the
 last one reaches, and unmaps it when they come back. A loop that happens to lie at the end of a chunk does both in each
-round: a template with 240 rows did so 10,000 times, which took half of the time of its page. Whether a loop is hit
+round: a template with 240 rows did so 10,000 times, which took 55 of the 145 ms of its page. Whether a loop is hit
 depends on how many calls, such as middleware, are around it.
 
 A chunk is always large enough for the frame that needs it. One frame of more than half a MiB therefore gets a chunk of

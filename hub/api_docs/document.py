@@ -15,7 +15,7 @@ from affidavit import __version__
 def render_document() -> bytes:
     """Return the document; it costs a third of a second, and stays the same as long as the process lives."""
     generator = SchemaGenerator(api_version=__version__)  # type: ignore[no-untyped-call]  # the library has no types
-    schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # as above
+    schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # the library has no types
     return json.dumps(schema, ensure_ascii=False, indent=2).encode()
 
 
