@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.checks import Tags, run_checks
 
 from hub.doctor.result import Result
+from hub.local.host_names import THIS_MACHINE
 
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
-THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 HOST_NAME = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)  # as Django compares it
 LEAST_DIFFERENT_CHARACTERS = 10
 USE_TLS = "Put a proxy with TLS in front of the hub, and set BEHIND_TLS=true."
@@ -43,7 +43,7 @@ def check_hosts() -> Result:
 
 
 def check_tls() -> Result:
-    """Check that traffic with other machines is encrypted, and that the proxy that encrypts it is known."""
+    """Check that calls from other machines are encrypted, and that the proxy that encrypts them is known."""
     public_names = list_public_names(settings.ALLOWED_HOSTS)
     open_names = [*public_names, *ALL_ADDRESSES.intersection([settings.HUB_HOST])]
     if open_names and not settings.BEHIND_TLS:
@@ -52,9 +52,6 @@ def check_tls() -> Result:
             f"{open_names[0]} is called without TLS: keys and sign-in cookies can be read on the way.",
             USE_TLS,
         )
-    if settings.EMAIL_HOST_PASSWORD and not is_mail_encrypted() and settings.EMAIL_HOST not in THIS_MACHINE:
-        detail = f"The password of EMAIL_URL is sent to {settings.EMAIL_HOST} unencrypted."
-        return Result("wrong", detail, "Write smtp+tls:// or smtp+ssl:// in EMAIL_URL.")
     if settings.BEHIND_TLS and not settings.TRUSTED_PROXIES:
         return Result(
             "wrong",
@@ -62,10 +59,6 @@ def check_tls() -> Result:
             "Set TRUSTED_PROXIES to the address of the proxy.",
         )
     return Result("ok", "A proxy terminates TLS." if settings.BEHIND_TLS else "Only this machine reaches the hub.")
-
-
-def is_mail_encrypted() -> bool:
-    return bool(settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL)
 
 
 def check_secret_key() -> Result:

@@ -12,7 +12,6 @@ from hub.doctor.hosts_tls_secret_key import (
     check_secret_key,
     check_tls,
 )
-from hub.environment_variables import read_email
 
 PUBLIC = ["affidavit.example.com"]
 PROXIES = [ip_network("10.0.0.0/8")]
@@ -69,23 +68,6 @@ def test_a_public_hub_needs_tls_and_a_trusted_proxy(settings, names, behind_tls,
 def test_a_hub_that_listens_on_all_addresses_needs_tls(settings):
     settings.ALLOWED_HOSTS, settings.BEHIND_TLS, settings.HUB_HOST = ["localhost"], False, "0.0.0.0"
     assert (check_tls().state, "BEHIND_TLS" in check_tls().cure) == ("wrong", True)
-
-
-@pytest.mark.parametrize(
-    ("host", "scheme", "state"),
-    [
-        ("mail.example.com", "smtp", "wrong"),
-        ("mail.example.com", "smtp+tls", "ok"),
-        ("mail.example.com", "smtp+ssl", "ok"),
-        ("localhost", "smtp", "ok"),
-    ],
-)
-def test_a_mail_password_leaves_this_machine_only_if_it_is_encrypted(settings, monkeypatch, host, scheme, state):
-    settings.ALLOWED_HOSTS = ["localhost"]
-    monkeypatch.setenv("EMAIL_URL", f"{scheme}://user:secret@{host}")
-    for name, value in read_email().items():
-        setattr(settings, name, value)
-    assert (check_tls().state, "secret" in check_tls().detail) == (state, False)
 
 
 def test_a_secret_key_that_can_be_guessed_is_wrong(settings):

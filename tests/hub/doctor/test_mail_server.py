@@ -1,4 +1,4 @@
-"""The doctor sees a mail server that does not answer, or refuses the sign-in."""
+"""The doctor sees a mail server that does not answer or refuses the sign-in, and a password that is not encrypted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from contextlib import suppress
 
 import pytest
 
-from hub.doctor.mail_server import check_mail_server
+from hub.doctor.mail_server import check_mail_server, sends_password_unencrypted
+from hub.environment_variables import read_email
 from tests.certificates import write_certificate
 
 SMTP = "wire.mail.smtp.EmailBackend"
@@ -79,3 +80,27 @@ def test_a_certificate_of_an_own_authority_is_named_with_its_cure(settings, monk
         assert (result.state, "SSL_CERT_FILE" in result.cure) == ("wrong", True)
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert check_mail_server().state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("host", "scheme", "is_sent"),
+    [
+        ("mail.example.com", "smtp", True),
+        ("mail.example.com", "smtp+tls", False),
+        ("mail.example.com", "smtp+ssl", False),
+        ("localhost", "smtp", False),
+    ],
+)
+def test_a_password_leaves_this_machine_only_if_it_is_encrypted(settings, monkeypatch, host, scheme, is_sent):
+    monkeypatch.setenv("EMAIL_URL", f"{scheme}://user:secret@{host}")
+    for name, value in read_email().items():
+        setattr(settings, name, value)
+    assert sends_password_unencrypted() is is_sent
+
+
+def test_a_password_that_would_be_sent_unencrypted_is_named_and_not_sent(settings, monkeypatch):
+    settings.EMAIL_URL = "smtp://user:secret@mail.example.com"
+    settings.EMAIL_HOST, settings.EMAIL_HOST_PASSWORD, settings.EMAIL_USE_TLS = "mail.example.com", "secret", False
+    monkeypatch.setattr("hub.doctor.mail_server.get_connection", lambda: pytest.fail("the doctor signs in"))
+    result = check_mail_server()
+    assert (result.state, "secret" in result.detail, "smtp+tls://" in result.cure) == ("wrong", False, True)
