@@ -12,7 +12,7 @@ from support.scripted_hub import ScriptedHub, answer, problem, reset
 from affidavit import canonical_json
 from affidavit._cli import main
 from affidavit._cli.tools.changes import list_changes
-from affidavit._cli.tools.lock import compare_with_lock, encode_lock, read_lock
+from affidavit._cli.tools.lock_file import compare_with_lock, encode_lock, read_lock
 from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")

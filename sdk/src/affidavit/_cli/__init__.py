@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
+from affidavit._cli import annotate, catalog, conform, har, outcomes, verify
 from affidavit._cli._hub_options import Undelivered, UsageError
+from affidavit._cli.tools import commands as tools
 from affidavit._errors import HarError, escape_unprintable
 from affidavit._version import __version__
 
