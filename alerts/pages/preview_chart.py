@@ -15,7 +15,7 @@ from alerts.models import Alert
 from alerts.rules.alert_descriptions import describe_span, name_reporter
 from alerts.rules.happenings import Measure
 from alerts.rules.thresholds import Thresholds
-from wire.series_colours import PARTIAL_OPACITY
+from wire.charts.series_colours import PARTIAL_OPACITY
 from wire.time.buckets import Bucket, split_into_buckets
 
 HEADROOM = 1.15  # the axis ends a little above the highest bar and the threshold

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from prometheus_client import REGISTRY, CollectorRegistry, exposition
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from hub.metrics.state import DatabaseState
+from hub.metrics.database_state import DatabaseState
 from wire.http.problems import Problem
 from wire.postgresql.answer_timeout import bound_answers
 

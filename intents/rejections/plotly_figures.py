@@ -8,8 +8,8 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.series import ResultBucket
-from wire.series_colours import COLOUR_OF_REST, PARTIAL_OPACITY, choose_colours
-from wire.time.time_axis import describe_starts, name_partial
+from wire.charts.series_colours import COLOUR_OF_REST, PARTIAL_OPACITY, choose_colours
+from wire.charts.time_axis import describe_starts, name_partial
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6

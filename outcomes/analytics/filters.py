@@ -9,7 +9,7 @@ from django.http import QueryDict
 from outcomes.analytics.chart_data import LEADING
 from outcomes.analytics.funnel import MAX_STEPS
 from wire.address_members import read_text, read_texts
-from wire.series_colours import MAX_SERIES
+from wire.charts.series_colours import MAX_SERIES
 
 ALL_KEYS = "all"  # `keys=all` in the address
 MAX_SELECTED_KEYS = MAX_SERIES

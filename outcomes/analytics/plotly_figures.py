@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outcomes.analytics.chart_data import Chart
-from wire.series_colours import COLOUR_OF_REST, choose_colours
+from wire.charts.series_colours import COLOUR_OF_REST, choose_colours
+from wire.charts.time_axis import describe_starts, name_partial
 from wire.time.buckets import Bucket
-from wire.time.time_axis import describe_starts, name_partial
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8

@@ -7,7 +7,7 @@ from typing import Any
 
 from outcomes.analytics.plotly_figures import build_line_layout, escape_markup
 from outcomes.broken_joins.rates import BrokenRate
-from wire.series_colours import choose_colours
+from wire.charts.series_colours import choose_colours
 from wire.time.buckets import Bucket
 
 MIN_REPORTED = 20  # a rate of fewer outcomes says little

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from outcomes.broken_joins.queries import list_api_keys
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
+from wire.charts.series_colours import MAX_SERIES
 from wire.postgresql.replica import get_read_connection
-from wire.series_colours import MAX_SERIES
 from wire.tallies.read_plan import plan_reads
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time.buckets import Bucket

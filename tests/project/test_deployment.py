@@ -18,7 +18,7 @@ from django.core.management import get_commands
 from prometheus_client import Counter, Histogram
 
 from hub.local.command_lines import PROGRAMS
-from hub.metrics.state import DatabaseState
+from hub.metrics.database_state import DatabaseState
 from tests.project.test_docs import first_column, section, text_of
 from wire.metrics import definitions as metric_definitions
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from catalog.browse.properties.presence_by_day import PropertyDay, count_types, sum_types
 from catalog.evidence.nodes import Node
-from wire.series_colours import PARTIAL_OPACITY
-from wire.time.time_axis import describe_starts, describe_time_axis
+from wire.charts.series_colours import PARTIAL_OPACITY
+from wire.charts.time_axis import describe_starts, describe_time_axis
 
 FEW_DAYS = 5  # an axis of at most so many days gets one label a day: it would have room for labels of hours, too
 DAY_MILLISECONDS = 24 * 60 * 60 * 1000

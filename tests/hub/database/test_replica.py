@@ -15,7 +15,7 @@ from django.db import connection, connections
 from psycopg import ServerCursor
 
 from hub.doctor.replica import check_replica
-from hub.metrics import state
+from hub.metrics import database_state
 from tests.catalog.reports import observation
 from tests.hub.database.standby import Standby, running_standby
 from tests.page_queries import find_query, list_page_names
@@ -58,7 +58,7 @@ def clock(standby: Standby, settings: Any, monkeypatch: Any) -> Iterator[replica
     monkeypatch.setattr(replica, "AWAY_SECONDS", 0)
     clock = replica.ReplicaClock()
     monkeypatch.setattr(replica_answers, "replica_clock", clock)
-    monkeypatch.setattr(state, "replica_clock", clock)
+    monkeypatch.setattr(database_state, "replica_clock", clock)
     yield clock
     connections[replica.REPLICA_ALIAS].close()
     del connections[replica.REPLICA_ALIAS]

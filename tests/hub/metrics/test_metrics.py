@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from affidavit import REASONS
 from alerts.delivery.deliver import RESULTS
-from hub.metrics.state import SELECT_CONNECTIONS
+from hub.metrics.database_state import SELECT_CONNECTIONS
 from hub.metrics.views import DIRECTORY_VARIABLE
 from intents.reports.verification import ACCEPTED
 from wire.http.machine_view import MachineView

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wire.series_colours import PALETTE, choose_colours
+from wire.charts.series_colours import PALETTE, choose_colours
 
-TOKENS = Path(__file__).parents[2] / "static/css/tokens.css"
+TOKENS = Path(__file__).parents[3] / "static/css/tokens.css"
 NAMES = st.lists(st.text(max_size=12), unique=True, max_size=9)
 
 

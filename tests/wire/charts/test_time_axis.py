@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from wire.charts.time_axis import describe_time_axis
 from wire.time.buckets import format_label
-from wire.time.time_axis import describe_time_axis
 
 
 @pytest.mark.parametrize("step", ["day", "month"])
