@@ -17,7 +17,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from wire.errors import NotFound
 from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
-from wire.spreadsheet_formulas import neutralize, neutralize_strings
+from wire.text.spreadsheet_formulas import neutralize, neutralize_strings
 from wire.time.timestamps import unix_seconds
 
 # The names of columns of times. In CSV, a second column beside each has the same times in ISO 8601.

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from wire.format_numbers import count_noun
+from wire.text.invisible_characters import escape_invisible
 
 # The sides that a change breaks, as pages name them
 BROKEN_SIDES = {"consumer": "consumers", "producer": "producers", "both": "both sides"}
@@ -32,7 +33,7 @@ class Message:
 
     @property
     def heading(self) -> str:
-        return " ".join(self.title.split())
+        return _write_line(self.title)
 
     @property
     def details(self) -> list[str]:
@@ -53,7 +54,10 @@ def build_slack_body(message: Message) -> bytes:
     """Return `{"text": …}` as Slack and compatible chats read it."""
     text = _escape(message.heading)
     title = f"<{message.url}|{text}>" if message.url else text
-    lines = [f"{title} ({_escape(message.workspace)})", *(f"• {_escape(line)}" for line in message.details)]
+    lines = [
+        f"{title} ({_escape(_write_line(message.workspace))})",
+        *(f"• {_escape(line)}" for line in message.details),
+    ]
     return json.dumps({"text": "\n".join(lines)}, ensure_ascii=False).encode()
 
 
@@ -63,7 +67,7 @@ def build_mail(message: Message) -> tuple[str, str]:
         message.heading,
         *(f"- {line}" for line in message.details),
         "",
-        f"Workspace: {message.workspace}",
+        f"Workspace: {_write_line(message.workspace)}",
         f"Time: {message.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         *([f"See: {message.url}"] if message.url else []),
     ]
@@ -73,9 +77,12 @@ def build_mail(message: Message) -> tuple[str, str]:
 def _describe_change(change: Mapping[str, str]) -> str:
     """Return a change in one line: `200 /total: type changed, breaks consumers`."""
     field = f"{change['part']} {change['pointer']}".strip()
-    return (
-        f"{' '.join(field.split())}: {change['change']}, breaks {BROKEN_SIDES.get(change['breaks'], change['breaks'])}"
-    )
+    return _write_line(f"{field}: {change['change']}, breaks {BROKEN_SIDES.get(change['breaks'], change['breaks'])}")
+
+
+def _write_line(text: str) -> str:
+    """Return a text in one line, whatever the names in it hold; characters that nobody sees are written as codes."""
+    return escape_invisible(" ".join(text.split()))
 
 
 def _escape(text: str) -> str:

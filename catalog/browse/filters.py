@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wire.address_members import read_text
-from wire.search_words import read_search_words
+from wire.text.search_words import read_search_words
 
 # The columns that the list can be sorted by: the value of `sort=`, the title, and the CSS class
 SORTED_COLUMNS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from catalog.change_labels import CHANGE_KINDS
 from wire.address_members import read_text
-from wire.search_words import read_search_words
+from wire.text.search_words import read_search_words
 
 BREAKING_ONLY, COMPATIBLE_ONLY = "1", "no"  # `breaking` in the address
 NEW_ONLY = "1"  # `new` in the address

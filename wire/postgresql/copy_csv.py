@@ -17,7 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.abc import Buffer
 
 from wire.postgresql.replica import get_read_connection
-from wire.spreadsheet_formulas import neutralize_sql
+from wire.text.spreadsheet_formulas import neutralize_sql
 
 ROWS_AT_ONCE = 2000
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n

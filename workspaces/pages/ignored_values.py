@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.text import Truncator
 
 from wire.address_members import read_text, read_texts
-from wire.search_words import MAX_SEARCH_WORDS, read_search_words, split_search
+from wire.text.search_words import MAX_SEARCH_WORDS, read_search_words, split_search
 from workspaces.pages.page import Page
 
 MAX_QUOTED = 60  # characters of a value that a page quotes

@@ -14,11 +14,13 @@ from django.template import Context
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString
 
+from wire.text.invisible_characters import escape_invisible
 from wire.time.timestamps import read_moment
 from workspaces.audit.describe import space_name
 from workspaces.templatetags.times import format_moment
 
 register = template.Library()
+register.filter("escape_invisible", escape_invisible)
 
 ISO_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -53,12 +55,6 @@ def member(values: Mapping[Any, Any], key: Any) -> Any:
 def find_environment_label(context: Context, name: str) -> str:
     """Return the label that people read for an environment of this name; the name, if the reader sees no such one."""
     return next((str(environment) for environment in context["environments"] if environment.name == name), name)
-
-
-@register.filter
-def escape_invisible(text: str) -> str:
-    """Write the characters that cannot be seen as codes, such as `\\u202e`, which turns the text after it around."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 @register.filter

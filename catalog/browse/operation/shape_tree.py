@@ -25,7 +25,7 @@ from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape
 from catalog.models import Operation
 from wire.address_members import read_text
-from wire.search_words import read_search_words
+from wire.text.search_words import read_search_words
 from wire.time.period import Period
 
 MAX_ROWS = 1000  # rows of the tree

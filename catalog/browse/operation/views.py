@@ -33,7 +33,7 @@ from catalog.rules.errors import NO_CHANGE
 from catalog.rules.reported_templates import build_template_context
 from catalog.shape_pointers import VALUES
 from wire.address_members import read_text
-from wire.search_words import read_search_words
+from wire.text.search_words import read_search_words
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership

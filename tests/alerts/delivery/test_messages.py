@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.core import mail
 from django.utils import timezone
 
 from alerts.models import Event, Target
@@ -39,3 +40,22 @@ def test_messages_to_people_name_the_sides_that_a_change_breaks_as_pages_do(work
     title, *lines = json.loads(receiver.requests[0][1])["text"].split("\n")
     assert title == "<https://hub.example/w/x|a b> (Lumen Books)"
     assert lines == ["• request: new, breaks consumers", "• 200 /total: type changed, breaks both sides"]
+
+
+def test_messages_write_characters_that_nobody_sees_as_codes(workspace, receiver, settings):  # as confirmations do
+    settings.EMAIL_URL = "smtp://mail.example"
+    chat, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
+    people, _ = make_target(workspace, "ada@example.com", Target.EMAIL, "people")
+    workspace.workspace.name = "Lumen\u202eskooB"
+    workspace.workspace.save()
+    for target in (chat, people):
+        queue_tests(workspace, target, now=NOW)
+    changes = [{"part": "200", "pointer": "/\u202elatot", "change": "removed", "breaks": "consumer"}]
+    Event.objects.update(title="shop\u200b\u202e is silent", facts={"changes": changes, "changeCount": 1})
+    deliver_due(now=NOW)
+    text = json.loads(receiver.requests[0][1])["text"]
+    assert text == "shop\\u200b\\u202e is silent (Lumen\\u202eskooB)\n• 200 /\\u202elatot: removed, breaks consumers"
+    (message,) = mail.outbox
+    assert message.subject == "shop\\u200b\\u202e is silent"
+    assert message.body.startswith("shop\\u200b\\u202e is silent\n- 200 /\\u202elatot: removed, breaks consumers\n")
+    assert "Workspace: Lumen\\u202eskooB\n" in message.body

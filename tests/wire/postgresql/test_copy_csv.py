@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.wire.test_spreadsheet_formulas import RUNS
+from tests.wire.text.test_spreadsheet_formulas import RUNS
 from wire.postgresql.copy_csv import SelectedRows
 from wire.table_exports import Table, stream_csv, stream_json
 

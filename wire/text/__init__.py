@@ -1,0 +1,1 @@
+"""What texts hold: the words of a search, formulas that a spreadsheet runs, characters that nobody sees."""
