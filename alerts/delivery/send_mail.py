@@ -11,6 +11,7 @@ from django.core.mail import EmailMessage
 from alerts.delivery.answer import Answer
 from alerts.delivery.messages import Message, build_mail
 from wire.mail.smtp import NoAnswerInTime, SomeRefused
+from wire.mail.subjects import build_subject
 
 NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
@@ -23,7 +24,7 @@ def send_mail(recipients: list[str], message: Message, message_id: str) -> Answe
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
     headers = {"Message-ID": f"<{message_id}@{domain}>", "Auto-Submitted": "auto-generated"}
     try:
-        EmailMessage(subject, text, None, recipients, headers=headers).send()
+        EmailMessage(build_subject(subject), text, None, recipients, headers=headers).send()
     except SomeRefused as error:  # another attempt would send it again to those who have it
         return Answer(note=_list_refusals(error.refusals))
     except SMTPRecipientsRefused as error:  # all of them

@@ -1,1 +1,1 @@
-"""The connection to the mail server."""
+"""Mails: the connection to the mail server, and their subjects."""

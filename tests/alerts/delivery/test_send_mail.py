@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+from email import message_from_bytes
+from email.policy import default
 
 import pytest
 from django.core import mail
@@ -29,6 +31,17 @@ def test_mail_is_sent_through_the_hub_s_server(workspace, settings):
     assert message.body.splitlines()[0] == title
     assert "Workspace: Lumen Books" in message.body
     assert str(Delivery.objects.get().message_id) in message.extra_headers["Message-ID"]
+
+
+def test_a_subject_shows_an_encoded_word_in_a_name_as_it_is(workspace, settings):  # mail programs decode it elsewhere
+    settings.EMAIL_URL = "smtp://mail.example"
+    target, _ = make_target(workspace, "ada@example.com", Target.EMAIL, "people")
+    queue_tests(workspace, target, now=NOW)
+    Event.objects.update(title="=?utf-8?q?=41=42?= is silent")
+    deliver_due(now=NOW)
+    (message,) = mail.outbox
+    received = message_from_bytes(message.message().as_bytes(), policy=default)
+    assert received["Subject"] == "=?utf-8?q?=41=42?= is silent"
 
 
 def test_without_a_mail_server_the_log_says_so(workspace, settings):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from email.header import decode_header, make_header
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def test_with_a_mail_server_the_link_is_sent_too(admin, settings):
     assert message.to == ["bob@example.com"]
     assert re.search(r"http://testserver/invitations/[\w-]{43}", message.body)[0] in page
     assert "Sent by e-mail." in page
+
+
+def test_the_subject_of_an_invitation_shows_an_encoded_word_as_it_is(admin, workspace, settings):
+    settings.EMAIL_URL = "smtp://localhost"
+    workspace.workspace.name = "=?utf-8?q?=41?="
+    workspace.workspace.save()
+    admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"})
+    subject = mail.outbox[0].message()["Subject"]
+    assert str(make_header(decode_header(subject))) == "Join =?utf-8?q?=41?= on Affidavit"
 
 
 def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):

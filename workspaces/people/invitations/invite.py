@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.template.loader import render_to_string
 
+from wire.mail.subjects import build_subject
 from workspaces.audit.record import record_audit
 from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import Invitation, Workspace
@@ -58,7 +59,7 @@ def send_invitation(invitation: Invitation, link: str) -> bool:
         return False
     text = render_to_string("account/email/invitation.txt", {"invitation": invitation, "link": link})
     try:
-        send_mail(f"Join {invitation.workspace.name} on Affidavit", text, None, [invitation.email])
+        send_mail(build_subject(f"Join {invitation.workspace.name} on Affidavit"), text, None, [invitation.email])
     except (OSError, SMTPException) as error:
         log.error("mail could not be sent: %s", type(error).__name__)
         return False
