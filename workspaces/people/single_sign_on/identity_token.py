@@ -70,14 +70,15 @@ def _is_text(value: Any) -> TypeGuard[str]:
 
 
 def _decode(token: str, key: jwt.PyJWK, *, client_id: str, issuer: str) -> dict[str, Any]:
-    return dict(
-        jwt.decode(
-            token,
-            key,
-            algorithms=ALGORITHMS,
-            audience=client_id,
-            issuer=issuer,
-            leeway=CLOCK_TOLERANCE,
-            options={"require": ["iss", "sub", "aud", "exp", "iat"]},
-        )
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        key,
+        algorithms=ALGORITHMS,
+        audience=client_id,
+        issuer=issuer,
+        leeway=CLOCK_TOLERANCE,
+        options={"require": ["iss", "sub", "aud", "exp", "iat"]},
     )
+    if claims.get("azp") not in (None, client_id):  # the client that was given the token (OpenID Connect Core, 3.1.3.7)
+        raise jwt.InvalidTokenError("the provider gave it to another client")
+    return claims

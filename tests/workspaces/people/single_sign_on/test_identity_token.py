@@ -28,9 +28,9 @@ def publish(key, algorithm="RS256", **members):
     return {name: value for name, value in document.items() if value is not None}
 
 
-def sign(key, algorithm="RS256", **header):
+def sign(key, algorithm="RS256", claims=None, **header):
     now = int(time.time())
-    claims = {"iss": ISSUER, "aud": CLIENT_ID, "sub": "ada-17", "iat": now, "exp": now + 300}
+    claims = {"iss": ISSUER, "aud": CLIENT_ID, "sub": "ada-17", "iat": now, "exp": now + 300, **(claims or {})}
     return jwt.encode(claims, key, algorithm, headers=header)
 
 
@@ -49,6 +49,23 @@ def is_accepted(token, *documents):
 def test_a_key_need_not_name_its_algorithm_its_use_and_itself(algorithm, omitted):
     key = make_key(algorithm)
     assert is_accepted(sign(key, algorithm, kid="one"), publish(key, algorithm, **dict.fromkeys(omitted)))
+
+
+@pytest.mark.parametrize(
+    ("claims", "accepts"),
+    [
+        ({"azp": CLIENT_ID}, True),
+        ({"aud": [CLIENT_ID, "shop"], "azp": CLIENT_ID}, True),
+        ({"aud": [CLIENT_ID, "shop"]}, True),
+        ({"aud": [CLIENT_ID, "shop"], "azp": "shop"}, False),
+        ({"azp": "shop"}, False),
+        ({"azp": ""}, False),
+        ({"azp": None}, True),
+        ({"azp": [CLIENT_ID]}, False),
+    ],
+)
+def test_a_token_that_another_client_was_given_is_refused(claims, accepts):  # OpenID Connect Core, 3.1.3.7
+    assert is_accepted(sign(RSA_KEYS[0], claims=claims), publish(RSA_KEYS[0])) is accepts
 
 
 def test_without_a_key_id_in_the_token_every_key_of_its_kind_is_tried():
