@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 from django.core.management import call_command
 from django.core.management.commands.migrate import Command as Migrate
 from django.db import DatabaseError, connection
@@ -23,12 +26,24 @@ def count_pending_migrations() -> int:
 
 
 def migrate() -> None:
+    """Make or upgrade all tables; raises StartupError if the user of the database may not."""
+    with surround_migrations() as count:
+        if count:
+            call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
+
+
+@contextmanager
+def surround_migrations() -> Iterator[int]:
+    """Do what belongs before and after the block, in which Django's command migrates all apps.
+
+    Yield the number of pending migrations. If there are any, no backup is written before the end of the block.
+    Raises StartupError if the user of the database may not make tables.
+    """
     try:
         load_first_schema()
-        if count_pending_migrations():
-            with lock_schema():
-                # Django's command: ours would repeat the checks
-                call_command(Migrate(), verbosity=0, interactive=False)
+        count = count_pending_migrations()
+        with lock_schema() if count else nullcontext():
+            yield count
         create_partitions(now=timezone.now())
     except DatabaseError as error:
         may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE

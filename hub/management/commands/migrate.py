@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from django.core.checks import Tags
 from django.core.management.commands.migrate import Command as Migrate
-from django.utils import timezone
 
-from hub.local.database.first_schema import load_first_schema
 from hub.local.database.migration_locks import lock_migrations, lock_schema
-from hub.local.database.partitions import create_partitions
 from hub.local.database.prepare import check_fitness
-from hub.local.database.run_migrations import count_pending_migrations
+from hub.local.database.run_migrations import surround_migrations
 
 
 class Command(Migrate):
@@ -29,10 +25,5 @@ class Command(Migrate):
             super().handle(*args, **options)
             return
         is_whole = not (options["app_label"] or options["fake"])
-        with lock_migrations():
-            if is_whole:
-                load_first_schema()
-            with nullcontext() if is_whole and not count_pending_migrations() else lock_schema():
-                super().handle(*args, **options)
-            if is_whole:
-                create_partitions(now=timezone.now())
+        with lock_migrations(), surround_migrations() if is_whole else lock_schema():
+            super().handle(*args, **options)
