@@ -73,6 +73,7 @@ def test_a_secret_shown_once_is_encrypted_in_the_database(browser_client):
         ({"name": ""}, "Enter a name."),
         ({"name": "  "}, "Enter a name."),
         ({"name": "Shop", "environments": "Staging"}, "lower-case letters"),
+        ({"name": "Shop", "environments": "none"}, "Choose another name than none"),
         ({"name": "Shop", "environments": " ".join(f"e{n}" for n in range(50))}, "at most 50 environments"),
     ],
 )

@@ -13,6 +13,8 @@ from workspaces.errors import InvalidWorkspace
 from workspaces.models import Environment, Workspace
 
 MAX_ENVIRONMENTS = 50
+# What pages, downloads and the audit log write in place of an environment's name: every environment, or no comparison
+RESERVED_NAMES = frozenset({"all", "none"})
 
 
 def build_environment(workspace: Workspace, name: str, *, now: datetime) -> Environment:
@@ -21,6 +23,10 @@ def build_environment(workspace: Workspace, name: str, *, now: datetime) -> Envi
         raise InvalidWorkspace(
             f"An environment's name has 1 to {Environment.MAX_NAME} lower-case letters, digits, - and _; "
             f"{name!r} does not fit."
+        )
+    if name in RESERVED_NAMES:
+        raise InvalidWorkspace(
+            f"Choose another name than {name}: pages and downloads use this word in place of a name."
         )
     audience = f"urn:affidavit:{workspace.slug}:{name}"
     return Environment(workspace=workspace, name=name, audience=audience, created_at=now)

@@ -30,6 +30,13 @@ def test_an_invalid_environment_is_refused(shop, name):
     assert shop.environments.count() == 2
 
 
+@pytest.mark.parametrize("name", ["all", "none"])  # as in `compare=none`, and in tables for every environment
+def test_a_word_that_stands_for_no_or_every_environment_is_refused_as_a_name(shop, name):
+    with pytest.raises(InvalidRequest, match=f"^Choose another name than {name}: "):
+        create_environment(shop, name, **stamp())
+    assert create_environment(shop, f"{name}-1", **stamp()).name == f"{name}-1"
+
+
 def test_there_are_at_most_fifty_environments(shop):
     for number in range(MAX_ENVIRONMENTS - 2):
         create_environment(shop, f"e{number}", **stamp())
