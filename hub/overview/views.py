@@ -133,8 +133,9 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def list_series_rows() -> Iterator[Sequence[Any]]:
         buckets = chart_buckets(environment, period)
         series = read_series_of_all_keys(environment, buckets)
-        starts = (bucket.start for bucket in buckets)
-        return zip(starts, series.conversations, series.outcomes, series.broken, strict=True)
+        for bucket, *numbers in zip(buckets, series.conversations, series.outcomes, series.broken, strict=True):
+            if bucket.has_begun or any(numbers):
+                yield bucket.start, *numbers
 
     def list_reason_rows() -> Iterator[Sequence[Any]]:
         has_previous = rejections.has_data_before

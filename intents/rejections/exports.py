@@ -40,7 +40,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
     """Return the page's tables. What was not reported is null; shares and rates are between 0 and 1."""
     return [
         Table("reasons", REASON_COLUMNS, lambda: _list_reason_rows(analysis)),
-        Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
+        Table("series", SERIES_COLUMNS, lambda: _bucket_rows(analysis.buckets)),
         Table("phases", PHASE_COLUMNS, lambda: map(_phase_row, analysis.phases)),
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
@@ -66,9 +66,12 @@ def _totals_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
             yield label, verifications, count_rejections(totals)
 
 
-def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:
-    by_reason = (bucket.counts[reason] for reason in REASONS)
-    return (bucket.start, bucket.verifications, bucket.rejections, *by_reason)
+def _bucket_rows(buckets: Sequence[ResultBucket]) -> Iterator[Sequence[Any]]:
+    """Yield the numbers of each bucket. One that has not begun has a row only if something was verified in it."""
+    for bucket in buckets:
+        if bucket.has_begun or bucket.verifications:
+            by_reason = (bucket.counts[reason] for reason in REASONS)
+            yield bucket.start, bucket.verifications, bucket.rejections, *by_reason
 
 
 def _phase_row(change: RejectionChange) -> Sequence[Any]:

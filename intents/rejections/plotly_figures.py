@@ -10,6 +10,7 @@ from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.series import ResultBucket
 from wire.charts.series_colours import COLOUR_OF_REST, PARTIAL_OPACITY, choose_colours
 from wire.charts.time_axis import describe_starts, name_partial
+from wire.time.buckets import show_numbers
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
@@ -37,7 +38,12 @@ def build_rejections_figure(buckets: Sequence[ResultBucket]) -> Mapping[str, Any
     opacity = [PARTIAL_OPACITY if bucket.is_partial else 1 for bucket in buckets]
     colours = {**choose_colours([name for name in series if name != RARE_REASONS]), RARE_REASONS: COLOUR_OF_REST}
     bars = [
-        {**common, "name": name, "y": counts, "marker": {"color": colours[name], "opacity": opacity}}
+        {
+            **common,
+            "name": name,
+            "y": show_numbers(buckets, counts),
+            "marker": {"color": colours[name], "opacity": opacity},
+        }
         for name, counts in series.items()
     ]
     partial = name_partial(number for number, bucket in enumerate(buckets) if bucket.is_partial)

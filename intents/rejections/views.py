@@ -78,6 +78,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     is_comparable = period.preset != "all" and analysis.has_data_before
     before = preceding(period) if is_comparable else ""
     series = plotly_figures.count_by_reason(analysis.buckets)
+    begun_buckets = [bucket for bucket in analysis.buckets if bucket.has_begun]
     phases = analysis.phases
     return {
         "verifications": totals.count_verifications(analysis.totals),
@@ -90,8 +91,8 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
             step=step,
             before=before,
             reason=analysis.filters.reason,
-            is_partial=any(bucket.is_partial for bucket in analysis.buckets[-1:]),
-            begins_within=any(bucket.is_partial for bucket in analysis.buckets[:-1]),
+            is_partial=any(bucket.is_partial for bucket in begun_buckets[-1:]),
+            begins_within=any(bucket.is_partial for bucket in begun_buckets[:-1]),
             is_filtered=bool(analysis.filters),
         ),
         "step": step,

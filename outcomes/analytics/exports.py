@@ -19,6 +19,7 @@ from outcomes.tallies.first_and_last_data import find_first_data
 from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.series import Totals, read_totals
 from wire.table_exports import Table
+from wire.time.buckets import show_numbers
 from wire.time.period import Period
 from wire.time.timestamps import unix_seconds
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
@@ -181,6 +182,8 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 def _series_rows(chart: Chart, period: Period, comparison: Comparison, *, has_all_keys: bool = False) -> Rows:
     """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey.
 
+    A bucket that has not begun has a row only if there is a number: most often the compared one.
+
     has_all_keys: whether the compared numbers of keys without a line belong to the rows of all other keys, even if
         these keys have no outcomes in the period itself.
     """
@@ -189,10 +192,12 @@ def _series_rows(chart: Chart, period: Period, comparison: Comparison, *, has_al
     lines = list(chart.lines)
     if has_all_keys and any(compared_numbers.get(None, ())) and all(line.key is not None for line in lines):
         lines.append(ChartLine(None, [0] * len(chart.buckets)))
-    for number, bucket in enumerate(chart.buckets):
-        for line in lines:
-            compared_number = compared_numbers[line.key][number] if compared_numbers else None
-            yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
+    numbers_by_line = [show_numbers(chart.buckets, line.numbers) for line in lines]
+    for index, bucket in enumerate(chart.buckets):
+        for line, numbers in zip(lines, numbers_by_line, strict=True):
+            compared_number = compared_numbers[line.key][index] if compared_numbers else None
+            if bucket.has_begun or numbers[index] or compared_number:
+                yield unix_seconds(bucket.start), line.key, numbers[index], *_split_compared(kind, compared_number)
 
 
 def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:

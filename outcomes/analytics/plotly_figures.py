@@ -8,7 +8,7 @@ from typing import Any
 from outcomes.analytics.chart_data import Chart
 from wire.charts.series_colours import COLOUR_OF_REST, choose_colours
 from wire.charts.time_axis import describe_starts, name_partial
-from wire.time.buckets import Bucket
+from wire.time.buckets import Bucket, show_numbers
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8
@@ -35,7 +35,7 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
         {
             **common,
             "name": escape_markup(line.name),
-            "y": list(line.numbers),
+            "y": show_numbers(buckets, line.numbers),
             "line": {"color": COLOUR_OF_REST if line.key is None else colours[line.key]},
         }
         for line in lines

@@ -37,6 +37,7 @@ from outcomes.tallies.keys import read_keys
 from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moved_here
 from wire.address_members import read_text
+from wire.time.buckets import show_numbers
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
@@ -126,7 +127,8 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
 
 def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
-    columns = [line.numbers for line in [*chart.lines, *chart.compared_lines]]
+    columns = [show_numbers(chart.buckets, line.numbers) for line in chart.lines]
+    columns += [list(line.numbers) for line in chart.compared_lines]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
         "figure": plotly_figures.draw_lines(chart, unit="outcomes"),

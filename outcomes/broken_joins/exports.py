@@ -124,7 +124,9 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
 def _rate_rows(chart: RateChart) -> Rows:
     for number, bucket in enumerate(chart.buckets):
         for rate in chart.rates:
-            yield unix_seconds(bucket.start), rate.name, rate.broken_joins[number], rate.reported_outcomes[number]
+            broken_joins, reported_outcomes = rate.broken_joins[number], rate.reported_outcomes[number]
+            if bucket.has_begun or reported_outcomes:
+                yield unix_seconds(bucket.start), rate.name, broken_joins, reported_outcomes
 
 
 def _phase_rows(environment: Environment, period: Period) -> Rows:

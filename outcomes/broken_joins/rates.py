@@ -46,15 +46,23 @@ class RateChart:
     rates: Sequence[BrokenRate]
 
     @property
+    def begun_buckets(self) -> Sequence[Bucket]:
+        return [bucket for bucket in self.buckets if bucket.has_begun]
+
+    @property
     def lines(self) -> Sequence[BrokenRate]:
         """Return the rates that are drawn; the export has all of them."""
         return self.rates[:MAX_SERIES]
 
     @property
     def rows(self) -> Sequence[tuple[Bucket, Sequence[tuple[int, int]]]]:
-        """Return each bucket with the broken joins and the reported outcomes of each line, the latest first."""
+        """Return each bucket with the broken joins and the reported outcomes of each line, the latest first.
+
+        Leave out buckets that have not begun, unless something was reported in them.
+        """
         columns = [zip(line.broken_joins, line.reported_outcomes, strict=True) for line in self.lines]
-        return list(zip(self.buckets, zip(*columns, strict=True), strict=True))[::-1] if columns else []
+        rows = list(zip(self.buckets, zip(*columns, strict=True), strict=True)) if columns else []
+        return [row for row in reversed(rows) if row[0].has_begun or any(reported for _, reported in row[1])]
 
 
 # Look up the tallies of each API key by the key. A look-up by time alone would read the tallies of all keys for every

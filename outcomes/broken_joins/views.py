@@ -198,7 +198,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "figure": draw_rates(chart.buckets, chart.lines, names=names),
                 "line_names": [names.get(line.name, line.name) for line in chart.lines],
                 "bucket_rows": chart.rows,
-                "is_last_partial": any(bucket.is_partial for bucket in chart.buckets[-1:]),
+                "is_last_partial": any(bucket.is_partial for bucket in chart.begun_buckets[-1:]),
                 "has_few": any(0 < count < MIN_REPORTED for line in chart.lines for count in line.reported_outcomes),
                 "min_reported": MIN_REPORTED,
             }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
@@ -16,13 +17,15 @@ LONGEST_STEP = timedelta(days=32)  # longer than any month
 class Bucket:
     """The span [start, end) in UTC, and its name on the chart's axis.
 
-    is_partial: whether its hour, day or month is not over, or begins before the span that was split.
+    is_partial: whether its hour, day or month has begun and is not over, or begins before the span that was split.
+    has_begun: whether it begins at the present or before. One that has not may have numbers: clocks can be ahead.
     """
 
     start: datetime
     end: datetime
     label: str
     is_partial: bool = False
+    has_begun: bool = True
 
 
 def split_into_buckets(
@@ -32,8 +35,8 @@ def split_into_buckets(
 
     elapsed_until: the present, by default the end.
 
-    A bucket is partial if its hour, day or month ends after `elapsed_until`. The first one is partial, too, if its
-    hour, day or month begins before the start.
+    A bucket is partial if its hour, day or month has begun and ends after `elapsed_until`. The first one is partial,
+    too, if its hour, day or month begins before the start.
 
     A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled with the zone's
     abbreviation.
@@ -44,6 +47,18 @@ def split_into_buckets(
     if buckets and find_bucket_start(start, zone, step) < start:
         buckets[0] = mark_partial(buckets[0])
     return [_mark_if_current(bucket, elapsed_until or end, zone, step) for bucket in buckets]
+
+
+class HasBegun(Protocol):
+    """A bucket of a chart, whatever it counts."""
+
+    @property
+    def has_begun(self) -> bool: ...
+
+
+def show_numbers(buckets: Sequence[HasBegun], numbers: Sequence[int]) -> list[int | None]:
+    """Return one number for each bucket; None in place of 0 for a bucket that has not begun."""
+    return [number if number or bucket.has_begun else None for bucket, number in zip(buckets, numbers, strict=True)]
 
 
 def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
@@ -70,6 +85,8 @@ def _mark_if_current(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, st
     """Mark a bucket as partial if its hour, day or month ends after `elapsed_until`: today is not over."""
     if bucket.end < elapsed_until:
         return bucket
+    if bucket.start > elapsed_until:
+        return replace(bucket, has_begun=False)
     iterate = ITERATORS[step]
     whole_end = next(edge for edge in iterate(bucket.start, bucket.start + LONGEST_STEP, zone) if edge > bucket.start)
     if whole_end <= elapsed_until:

@@ -26,6 +26,7 @@ class ResultBucket:
     counts: Counter[str] = field(default_factory=Counter)
     is_partial: bool = False
     label: str = ""
+    has_begun: bool = True
 
     @property
     def verifications(self) -> int:
@@ -53,7 +54,12 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
     time_buckets = split_period(period)
     starts = [bucket.start for bucket in time_buckets]
     buckets = [
-        ResultBucket(bucket.start.astimezone(period.zone), is_partial=bucket.is_partial, label=bucket.label)
+        ResultBucket(
+            bucket.start.astimezone(period.zone),
+            is_partial=bucket.is_partial,
+            label=bucket.label,
+            has_begun=bucket.has_begun,
+        )
         for bucket in time_buckets
     ]
     for moment, result, count in counts:

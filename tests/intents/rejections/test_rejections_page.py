@@ -19,6 +19,7 @@ from intents.rejections.tallies.totals import count_rejections, count_verificati
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.intents.rejections.verifications import NOW, build_verification, read_rows
+from tests.read_tables import read_rows as read_csv
 from wire.time.period import parse_period
 
 
@@ -317,6 +318,19 @@ def test_the_chart_begins_with_the_first_verification_and_marks_the_current_day_
         assert labels[-1].endswith(", partial")
         assert "No data before" in response.content.decode()
     assert "No data before" not in page(range="7d").content.decode()
+
+
+def test_days_that_have_not_begun_are_not_partial_and_have_no_row(page, filled_environment):
+    today = timezone.now().date()
+    dates = {"from": str(today - timedelta(days=5)), "to": str(today + timedelta(days=5))}
+    response = page(**dates)
+    labels = response.context["figure"]["data"][0]["x"]
+    assert [label.endswith(", partial") for label in labels] == [False] * 5 + [True] + [False] * 5
+    assert {tuple(bars["y"][6:]) for bars in response.context["figure"]["data"]} == {(None,) * 5}
+    assert ", one bar per day, the last one partial;" in response.context["sentence"]
+    starts = [row["start"] for row in json.loads(page(".json", **dates).getvalue())["tables"]["series"]]
+    assert len(starts) == 6
+    assert len(read_csv(page(".csv", table="series", **dates))) == 6
 
 
 def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled_environment):

@@ -193,6 +193,33 @@ def test_the_current_day_is_shaded(production):
     assert (shade["x0"], shade["x1"]) == (len(days) - 1.5, len(days) - 0.5)
 
 
+def test_days_that_have_not_begun_are_on_the_axis_and_have_no_numbers(production, browser_client):
+    """The chart, the overview and the downloads agree. A day on which a clock that is ahead reported has its number."""
+    now = timezone.now()
+    today = now.date()
+    query = f"from={today - timedelta(days=9)}&to={today + timedelta(days=5)}"
+    report_outcomes(production, now - timedelta(days=1))
+    report_outcomes(production, now)
+    figure = browser_client.get(f"{PAGE}?{query}").context["figure"]
+    yesterday, present, *days_to_come = figure["data"][0]["x"]
+    assert present.endswith(", partial")
+    assert len(days_to_come) == 5
+    assert not any(day.endswith(", partial") for day in [yesterday, *days_to_come])
+    assert [annotation["text"] for annotation in figure["layout"]["annotations"]] == ["partial"]
+    assert {tuple(line["y"][2:]) for line in figure["data"]} == {(None,) * 5}
+    for page, column in ((PAGE, "startsAt"), ("/w/lumen-books/production/overview", "start")):
+        rows = read_tables(browser_client.get(f"{page}.json?{query}"))["series"]
+        assert len({row[column] for row in rows}) == 2
+        cells = read_rows(browser_client.get(f"{page}.csv?table=series&{query}"))
+        assert len({row[column] for row in cells}) == 2
+    register_conversations(production, [Arrival("early")], now=now)
+    record_outcomes(production, [Report("early", "purchase")], now=now + timedelta(days=1))
+    figure = browser_client.get(f"{PAGE}?{query}").context["figure"]
+    (line,) = (line for line in figure["data"] if line["name"] == "purchase")
+    assert line["y"][2:] == [1, None, None, None, None]
+    assert len({row["startsAt"] for row in read_tables(browser_client.get(f"{PAGE}.json?{query}"))["series"]}) == 3
+
+
 def test_keys_beyond_the_top_keys_share_one_line(production):
     now = timezone.now()
     register_conversations(production, [Arrival(str(n)) for n in range(9)], now=now)

@@ -195,6 +195,18 @@ def test_the_rates_have_a_table_of_their_points(workspace, production, browser_c
     assert re.search(r"; the last (hour|day) is partial[. ]", page)
 
 
+def test_days_that_have_not_begun_have_no_rate(workspace, production, browser_client):
+    today = timezone.now().date()
+    query = f"from={today - timedelta(days=9)}&to={today + timedelta(days=5)}"
+    page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
+    table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
+    assert table.count(", partial</th>") == 1
+    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
+    assert "; the last day is partial" in page
+    starts = {row["startsAt"] for row in tables(browser_client, query)["rates"]}
+    assert max(starts) <= timezone.now().timestamp()
+
+
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
 def test_a_value_that_is_no_cause_of_a_broken_join_filters_nothing(production, browser_client, query):
     assert browser_client.get(f"{PAGE}?{query}").context["rows"].paginator.count == 6

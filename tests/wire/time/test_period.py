@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wire.time.buckets import find_bucket_start, split_into_buckets
+from wire.time.buckets import find_bucket_start, show_numbers, split_into_buckets
 from wire.time.period import PRESETS, floor_to_quarter, parse_period
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
@@ -78,6 +78,19 @@ def test_today_is_partial_in_a_custom_range_too():
     period = parse_period({"from": "2026-03-28", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
     buckets = split_into_buckets(period.start, period.end, period.zone, "day", elapsed_until=period.elapsed_until)
     assert [bucket.is_partial for bucket in buckets] == [False, True]
+
+
+@pytest.mark.parametrize(("step", "dates"), [("day", ("2026-03-28", "2026-04-01")), ("hour", ("2026-03-29",) * 2)])
+def test_only_the_present_is_partial_and_what_comes_after_it_has_not_begun(step, dates):
+    period = parse_period({"from": dates[0], "to": dates[1]}, now=NOW)
+    buckets = split_into_buckets(period.start, period.end, period.zone, step, elapsed_until=period.elapsed_until)
+    present = next(number for number, bucket in enumerate(buckets) if bucket.end > NOW)
+    assert 0 < present < len(buckets) - 1
+    assert [bucket.is_partial for bucket in buckets] == [number == present for number in range(len(buckets))]
+    assert [bucket.has_begun for bucket in buckets] == [number <= present for number in range(len(buckets))]
+    assert [bucket.label.endswith(", partial") for bucket in buckets] == [bucket.is_partial for bucket in buckets]
+    assert show_numbers(buckets, [0] * len(buckets)) == [0 if bucket.has_begun else None for bucket in buckets]
+    assert show_numbers(buckets, [1] * len(buckets)) == [1] * len(buckets)  # a clock can be ahead
 
 
 def test_a_custom_range_of_local_dates_includes_its_last_day():
