@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
@@ -25,7 +24,7 @@ from workspaces.people.invitations.accept import create_invited_user
 from workspaces.people.invitations.invite import has_open_invitation
 from workspaces.people.single_sign_on.provider_requests import open_session
 from workspaces.people.single_sign_on.token_request import quote_reason
-from workspaces.people.verified_addresses import follow_vouched_address
+from workspaces.people.verified_addresses import follow_vouched_address, list_users_of
 
 OIDC_PROVIDER_ID = "oidc"
 log = logging.getLogger("affidavit.people")
@@ -64,9 +63,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """Return the account whose verified address the provider has verified too."""
         addresses = [address.email for address in sociallogin.email_addresses if address.verified]
-        verified_addresses = EmailAddress.objects.filter(email__in=addresses, verified=True)
-        address = verified_addresses.select_related("user").first()
-        return (address.user, address.email) if address else None
+        accounts = ((user, address) for address in addresses for user in list_users_of(address).order_by("pk"))
+        return next(accounts, None)
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Make the account of somebody who was invited. An account loses its password at its first single sign-on.

@@ -3,6 +3,7 @@
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -61,6 +62,35 @@ def test_an_answer_of_deeply_nested_json_is_no_fault_of_the_hub(client, provider
     callback = ask_provider(client.get(START)["Location"])
     monkeypatch.setattr(provider, "encode", lambda document: DEEP_JSON.encode())
     assert client.get(START).status_code == client.get(callback).status_code == 503
+
+
+def test_an_operator_made_on_the_hub_s_machine_signs_in_with_the_address_given_there(client, provider):
+    operator = User.objects.create_superuser("operator", "Ada@Example.com", "correct horse battery")
+    sign_in(client)
+    assert client.session["_auth_user_id"] == str(operator.pk)
+    operator.refresh_from_db()
+    assert not operator.has_usable_password()
+    assert list(EmailAddress.objects.values_list("user", "email", "verified")) == [(operator.pk, ADA["email"], True)]
+    provider.person = {**ADA, "email": "Ada@Married.example"}
+    sign_in(Client())
+    provider.person = {**ADA, "sub": "ada-18"}  # somebody else, who got the former address
+    assert "Nobody has invited ada@example.com" in sign_in(Client()).content.decode()
+
+
+def test_an_account_that_has_verified_an_operator_s_address_comes_before_the_operator(client, provider, ada, workspace):
+    User.objects.create_superuser("operator", ADA["email"], "correct horse battery")
+    sign_in(client)
+    assert client.session["_auth_user_id"] == str(ada.pk)
+    _, token = invite(workspace.workspace, ADA["email"], "editor", actor="test", now=timezone.now())
+    assert client.post(f"/invitations/{token}").status_code == 303
+    assert Membership.objects.get().user == ada
+
+
+@pytest.mark.parametrize("change", [{"is_superuser": False}, {"email": ""}])
+def test_the_address_of_others_counts_only_if_it_is_verified(client, provider, change):
+    User.objects.create_superuser("operator", ADA["email"], "correct horse battery")
+    User.objects.update(**change)
+    assert "Nobody has invited ada@example.com" in sign_in(client).content.decode()
 
 
 def test_a_person_whose_address_changed_accepts_an_invitation_to_the_new_one(client, provider, ada, workspace):
