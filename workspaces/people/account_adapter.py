@@ -20,8 +20,10 @@ from django.utils import timezone
 
 from wire.request_context import current_client_address
 from workspaces.people.account_audit import ACCOUNT_ACTIONS, find_account, record_account_action, record_failed_sign_in
+from workspaces.people.address_spellings import normalize_address
 from workspaces.people.attempt_limits import ACCOUNT_MINUTES
 from workspaces.people.errors import TooManyAttempts
+from workspaces.people.verified_addresses import find_known_spelling
 
 MAIL_THREAD = "affidavit-mail"
 log = logging.getLogger("affidavit.people")
@@ -69,6 +71,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         user = find_account(name)
         return f"account {user.pk}" if user else f"name {name.casefold()}"
 
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Return the user with this password. They may spell the domain of their address in Unicode or in ASCII."""
+        names = {name: text for name, text in credentials.items() if name in ("email", "username") and "@" in text}
+        spellings = {name: find_known_spelling(text) for name, text in names.items()}
+        user: User | None = super().authenticate(request, **{**credentials, **spellings})
+        return user
+
+    def clean_email(self, email: str) -> str:
+        """Return the spelling by which allauth finds the account whose password is to be reset."""
+        return find_known_spelling(email)
+
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         record_failed_sign_in(credentials.get("username") or credentials.get("email") or "", now=timezone.now())
 
@@ -104,6 +117,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
         It would reveal which addresses have accounts.
         """
+        email = normalize_address(email)  # Django would send mail for straße.example to strasse.example
         members = {"request": allauth_context.request, "email": email, **context}
         message = self.render_mail(template_prefix, email, members)
         threading.Thread(target=_send_mail, args=[message], name=MAIL_THREAD, daemon=True).start()

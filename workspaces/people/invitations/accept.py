@@ -11,6 +11,7 @@ from django.db import transaction
 
 from workspaces.audit.record import record_audit
 from workspaces.models import Invitation, Membership
+from workspaces.people.address_spellings import normalize_address
 from workspaces.people.errors import MembershipFault
 from workspaces.people.invitations.invite import list_open_of_all_workspaces
 from workspaces.people.verified_addresses import list_users_of, verify_address
@@ -32,9 +33,9 @@ def is_invited(user: User, invitation: Invitation) -> bool:
     """
     if list_users_of(invitation.email).exclude(pk=user.pk).exists():
         return False
-    addresses = {address.lower() for address in EmailAddress.objects.filter(user=user).values_list("email", flat=True)}
-    addresses |= {user.email.lower()} - {""}
-    return invitation.email in addresses or (not addresses and _is_operator(invitation.invited_by))
+    own_addresses = [*EmailAddress.objects.filter(user=user).values_list("email", flat=True), user.email]
+    addresses = {normalize_address(address) for address in own_addresses if address}
+    return normalize_address(invitation.email) in addresses or (not addresses and _is_operator(invitation.invited_by))
 
 
 @transaction.atomic
@@ -60,16 +61,17 @@ def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> M
 @transaction.atomic
 def create_invited_user(email: str, *, now: datetime, username: str = "", password: str | None = None) -> User:
     """Make an account with this address, which is verified. It has no password if the provider signs people in."""
-    user = User.objects.create_user(username or _choose_username(email), email.lower(), password, date_joined=now)
-    verify_address(user, email.lower())
+    email = normalize_address(email)
+    user = User.objects.create_user(username or _choose_username(email), email, password, date_joined=now)
+    verify_address(user, email)
     return user
 
 
 def _choose_username(email: str) -> str:
     """Return the address; if it is too long or is a user name already, its beginning with a random end."""
     if len(email) <= 150 and not User.objects.filter(username__iexact=email).exists():
-        return email.lower()
-    return f"{email[:100].lower()}-{secrets.token_hex(4)}"
+        return email
+    return f"{email[:100]}-{secrets.token_hex(4)}"
 
 
 def _is_operator(username: str) -> bool:

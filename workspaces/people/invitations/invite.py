@@ -19,6 +19,7 @@ from wire.mail.subjects import build_subject
 from workspaces.audit.record import record_audit
 from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import Invitation, Workspace
+from workspaces.people.address_spellings import list_spellings, normalize_address
 from workspaces.people.errors import MembershipFault
 from workspaces.people.verified_addresses import list_users_of
 
@@ -33,12 +34,12 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
     Only a digest of the secret is stored. The invitation replaces an earlier one to the same address.
     Raises MembershipFault if the address is a member's.
     """
-    email = email.strip().lower()
+    email = normalize_address(email)
     # Without this lock, two requests at once would both find no earlier invitation, and both links would work.
     workspace.lock()
     if workspace.memberships.filter(user__in=list_users_of(email)).exists():
         raise MembershipFault(f"{email} is a member already. Change the role instead.")
-    workspace.invitations.filter(email=email, accepted_at=None).delete()
+    workspace.invitations.filter(email__in=list_spellings(email), accepted_at=None).delete()
     token = make_token()
     invitation = Invitation.objects.create(
         workspace=workspace,
@@ -84,12 +85,15 @@ def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
     it too. So invitations to other workspaces are not listed for them.
     """
     is_vouched_for = SocialAccount.objects.filter(user=user).exists()
-    addresses = EmailAddress.objects.filter(user=user, verified=True).values("email")
-    return list_open_of_all_workspaces(now).filter(email__in=addresses) if is_vouched_for else Invitation.objects.none()
+    if not is_vouched_for:
+        return Invitation.objects.none()
+    addresses = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    spellings = {spelling for address in addresses for spelling in list_spellings(address)}
+    return list_open_of_all_workspaces(now).filter(email__in=spellings)
 
 
 def has_open_invitation(email: str, *, now: datetime) -> bool:
-    return list_open_of_all_workspaces(now).filter(email=email.lower()).exists()
+    return list_open_of_all_workspaces(now).filter(email__in=list_spellings(email)).exists()
 
 
 def find_invitation(token: str, *, now: datetime) -> Invitation | None:
