@@ -73,10 +73,10 @@
   function chooseTicks({ data, layout }, width) {
     const labels = data[0]?.x ?? [];
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
-    const year = / \d{4}(?=$|, partial)/.exec(labels[0])?.[0];
+    const year = / \d{4}(?=$|,)/.exec(labels[0])?.[0];
     const isShared = year && labels.every((label) => label.includes(year));
-    const isSaid = layout.annotations?.length; // the chart itself says which buckets are partial
-    const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(isSaid ? ", partial" : "", "");
+    const [annotation] = layout.annotations ?? []; // a word that the chart itself has on some buckets, "partial"
+    const shorten = (label) => (isShared ? label.replace(year, "") : label).replace(annotation ? `, ${annotation.text}` : "", "");
     const labelTexts = labels.map(shorten);
     const maxLabels = Math.floor((width - 60 * TEXT_SCALE) / (TEXT_SCALE * (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
     const stride = maxLabels < 2 ? Math.max(1, labels.length - 1) : Math.ceil(labels.length / maxLabels); // at least the first and the last

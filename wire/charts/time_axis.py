@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from wire.time.buckets import PARTIAL
 from wire.time.timestamps import unix_seconds
 
 HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
@@ -24,7 +25,7 @@ def name_partial(numbers: Iterable[int]) -> Mapping[str, Any]:
     """
     position = {"xref": "x", "yref": "paper", "y": 1, "xanchor": "left", "yanchor": "top"}
     font = {"size": 10, "color": "var(--ink)"}
-    word = {**position, "text": "partial", "textangle": -90, "showarrow": False, "font": font}
+    word = {**position, "text": PARTIAL, "textangle": -90, "showarrow": False, "font": font}
     return {"annotations": [{**word, "x": number - 0.5} for number in numbers]}
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
+PARTIAL = "partial"  # the end of the label of a bucket that is not whole
 LONGEST_STEP = timedelta(days=32)  # longer than any month
 
 
@@ -78,7 +79,7 @@ def find_bucket_start(moment: datetime, zone: ZoneInfo, step: str) -> datetime:
 
 def mark_partial(bucket: Bucket) -> Bucket:
     """Return a bucket whose name says that it does not count its whole hour, day or month."""
-    return bucket if bucket.is_partial else replace(bucket, label=f"{bucket.label}, partial", is_partial=True)
+    return bucket if bucket.is_partial else replace(bucket, label=f"{bucket.label}, {PARTIAL}", is_partial=True)
 
 
 def _mark_if_current(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step: str) -> Bucket:
