@@ -4,7 +4,7 @@ import pytest
 from support.lessons import learn
 
 from affidavit._json import ABSENT
-from affidavit._paths.words.words_of_other_apis import FEW_APIS, find_origin
+from affidavit._paths.words.words_of_other_apis import FEW_APIS, UNKNOWN_ORIGINS, WORD_ORIGINS, find_origin
 
 
 def learn_files(*words):
@@ -31,6 +31,35 @@ def test_words_of_few_apis_and_common_words_without_a_joint_are_not_unknown(word
 @pytest.mark.parametrize("name", ["acme", "jane", "globex", "readme", "initech", "amber-otter"])
 def test_names_are_no_words_of_few_apis(name):
     assert find_origin(name) != FEW_APIS
+
+
+@pytest.mark.parametrize("word", ["named", "archived", "merged", "tagged", "modified", "starred"])
+def test_the_participle_of_a_familiar_verb_is_familiar(word):
+    assert find_origin(word) == WORD_ORIGINS[1]
+
+
+@pytest.mark.parametrize("name", ["alfred", "jared", "mohammed", "ahmed", "kindred", "zed", "globexed"])
+def test_a_name_that_ends_like_a_participle_is_not_familiar(name):
+    assert find_origin(name) == WORD_ORIGINS[-1]
+
+
+@pytest.mark.parametrize("name", ["tag_renamed", "team-merged", "archived_room"])
+def test_a_participle_beside_other_words_is_not_familiar(name):
+    """Users name things so: `policy_renamed`."""
+    assert find_origin(name) in UNKNOWN_ORIGINS
+
+
+@pytest.mark.parametrize("word", ["named", "modified"])
+def test_a_participle_before_the_name_of_a_thing_is_a_word(word):
+    names = ("shoe_size", "my_favorite_color")
+    learner = learn(
+        ("GET /deals/v1/properties", [{"name": name, "label": "x"} for name in names]),
+        ("POST /deals/v1/properties", {"name": names[0], "label": "x"}),
+        *((f"GET /deals/v1/properties/{word}/{name}", {"name": name, "label": "x"}) for name in names),
+    )
+    for name in names:
+        result = learner.template(f"/deals/v1/properties/{word}/{name}")
+        assert (result.path.rpartition("/")[0], result.undecided) == (f"/deals/v1/properties/{word}", ())
 
 
 def test_a_code_among_values_is_a_parameter():

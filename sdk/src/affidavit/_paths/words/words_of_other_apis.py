@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from affidavit._paths.segment_form import strip_ending
 from affidavit._shapes.name_words import split_words
 
+from .actions import is_action
 from .common_words import FEW, MANY, SEVERAL
 from .singulars import singularize
 
@@ -28,6 +30,7 @@ STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 UNKNOWN_ORIGINS = frozenset(WORD_ORIGINS[5:])
 
 LEAST_PART = 3  # letters of each word in a compound
+LEAST_PARTICIPLE = 5  # letters
 
 
 @lru_cache(maxsize=20_000)
@@ -40,6 +43,8 @@ def find_origin(segment: str) -> str | None:
         return WORD_ORIGINS[2 if len(words) > 1 else 0]
     if all(map(_is_common, words)):
         return WORD_ORIGINS[3 if len(words) > 1 else 1]
+    if len(words) == 1 and _is_participle(words[0]):
+        return WORD_ORIGINS[1]
     if len(words) == 1 and (words[0] in FEW or _is_compound(words[0])):
         return WORD_ORIGINS[4]
     return WORD_ORIGINS[5 if any(map(_is_common, words)) else 6]
@@ -47,6 +52,23 @@ def find_origin(segment: str) -> str | None:
 
 def _is_common(word: str) -> bool:
     return word in MANY or word in SEVERAL
+
+
+def _is_participle(word: str) -> bool:
+    """Return whether a word is the participle of a common word or of an action: `archived`, `tagged`."""
+    return any(_is_common(verb) or is_action(verb) for verb in _list_verbs(word))
+
+
+def _list_verbs(word: str) -> Iterator[str]:
+    """Yield the texts whose participle a word may be: `tagged` -> `tagge`, `tagg` and `tag`; few of them are verbs."""
+    if len(word) < LEAST_PARTICIPLE or not word.endswith("ed"):
+        return
+    yield word[:-1]
+    yield word[:-2]
+    if word[-3] == word[-4]:
+        yield word[:-3]
+    if word[-3] == "i":
+        yield f"{word[:-3]}y"
 
 
 def _is_compound(word: str) -> bool:
