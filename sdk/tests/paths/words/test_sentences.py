@@ -57,3 +57,29 @@ def test_a_text_with_a_sign_that_no_path_may_hold_is_a_parameter(text):
     learner = learn(*((f"POST /merchants/{text}/{part}", {"id": "made", "state": "open"}) for part in parts))
     result = learner.template(f"/merchants/{text}/customers")
     assert (result.path, result.undecided) == ("/merchants/{merchantId}/customers", ())
+
+
+@given(WORD, st.sampled_from("!&'*,"), WORD)
+def test_a_text_with_a_sign_that_no_name_in_a_path_has_is_a_parameter(before, sign, after):
+    text = f"{before}{sign}{after}"
+    parts = ("customers", "refunds", "transactions")
+    learner = learn(*((f"POST /merchants/{text}/{part}", {"id": "made", "state": "open"}) for part in parts))
+    result = learner.template(f"/merchants/{text}/customers")
+    assert (result.path, result.undecided) == ("/merchants/{merchantId}/customers", ())
+
+
+@pytest.mark.parametrize("cells", ["%27Sheet1%27:clear", "%27Sheet1%27:append", "%27Sheet1%27"])
+def test_a_range_of_a_sheet_is_a_parameter_from_the_first_one_on(cells):
+    learner = learn(
+        ("GET /v4/spreadsheets/17", {"sheets": [{"title": "Sheet1"}]}),
+        (f"POST /v4/spreadsheets/17/values/{cells}", {"clearedRange": "Sheet1!A1:Z1000"}),
+    )
+    result = learner.template(f"/v4/spreadsheets/17/values/{cells}")
+    assert (result.path, result.undecided) == ("/v4/spreadsheets/{spreadsheetId}/values/{valueId}", ())
+
+
+@pytest.mark.parametrize("name", ["Customers('anna')", "FindNearest(latitude=1,longitude='x')", "parcels;owner=o'neil"])
+def test_a_sign_in_a_value_inside_a_segment_says_nothing_about_its_name(name):
+    head = name.partition("(")[0].partition(";")[0]
+    learner = learn((f"GET /odata/{name}", {"id": 17}), ("GET /odata/orders", [{"id": 17}]))
+    assert learner.template(f"/odata/{name}").path.startswith(f"/odata/{head}")
