@@ -46,7 +46,8 @@ class Intent:
     operation: the signed operation; in version 1 the signed method and path.
     issued_at, expires_at: Unix seconds.
     audience, args_hash, nonce: None in version 1.
-    args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
+    args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none. As with the JSON of a
+        request, a type checker does not know what they are.
     signed_with: the first 8 characters of the signing secret that made the signature; empty if the secret does not
         begin with `gas_`.
     """
@@ -63,7 +64,7 @@ class Intent:
     issued_at: float
     expires_at: float
     requires_step_up: bool
-    args: "Json | bytes" = None
+    args: Any = None
     signed_with: str = ""
 
     def __repr__(self) -> str:

@@ -126,7 +126,7 @@ class Protection:
         self.max_kept = max_kept
         self._deliveries = deliveries
         self._leases = None if deliveries is None else Leases(deliveries, now=now)
-        self._reports = reports
+        self.reports = reports
         self._now = now
         self._outage_log = StoreOutageLog(now)
 
@@ -175,12 +175,12 @@ class Protection:
         return _RunningCall(self._deliveries, self._leases, claim, self._now)
 
     def _report(self, intent: Intent | None, call: Call, demands: Demands, result: str) -> None:
-        if self._reports is None:
+        if self.reports is None:
             return
         operation = _name_operation(call, demands)
         version, tool_call_id = (intent.version, intent.tool_call_id) if intent else (None, None)
         secret = intent.signed_with if intent else ""
-        self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id, secret=secret)
+        self.reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id, secret=secret)
 
 
 def _name_operation(call: Call, demands: Demands) -> str:

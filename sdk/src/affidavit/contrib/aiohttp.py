@@ -11,7 +11,7 @@ async def refund(request): ...  # current_intent().args are the verified argumen
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial, wraps
@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.streams import StreamReader
+from aiohttp.typedefs import Handler, Middleware
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
@@ -39,8 +40,6 @@ from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable
 from affidavit._witness.witness import Witness
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Middleware = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")

@@ -29,6 +29,7 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
+from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
@@ -40,6 +41,7 @@ __all__ = [
     "DjangoDeliveries",
     "DjangoNonces",
     "IntentMiddleware",
+    "VerifiedRequest",
     "WitnessMiddleware",
     "create_tables",
     "intent_exempt",
@@ -55,6 +57,12 @@ _ADMISSION = "_affidavit_admission"
 _VERIFIED = "_affidavit_verified"
 _MAY_BE_CANCELLED = "_affidavit_may_be_cancelled"
 _PAUSE = 0.1  # seconds
+
+
+class VerifiedRequest(HttpRequest):
+    """The request of a protected view, for a type checker: annotate the view's argument with it."""
+
+    intent: Intent
 
 
 class IntentMiddleware:
