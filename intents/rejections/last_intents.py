@@ -1,5 +1,8 @@
 """Match rejections with intents: a rejection belongs to the last earlier intent of its tool call.
 
+One that is `not-yet-valid` belongs to the first later intent: by the clock of the backend, which is slow, the call came
+before its intent was minted.
+
 The intents of all environments that the reader may see are searched: an intent of another environment explains an
 `audience-mismatch`.
 
@@ -9,20 +12,25 @@ The indexes of tool calls serve both queries. Callers with many rows read them i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from intents.models import MintedIntent, Rejection
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
-# Columns of an intent; the last is the time at which the next intent for the same call was minted, if any.
+# Columns of an intent; the last two are the times at which the intents before and after it were minted for its call.
 INTENT = """
-id, sub, tool_call_id, issued_at, lead(issued_at) OVER (PARTITION BY tool_call_id ORDER BY issued_at, id) AS replaced_at
+id, sub, tool_call_id, issued_at, lag(issued_at) OVER calls AS previous_at, lead(issued_at) OVER calls AS replaced_at
 """
-IS_LAST_BEFORE = """
-rejection.tool_call_id = intent.tool_call_id AND occurred_at >= issued_at
-AND (replaced_at IS NULL OR occurred_at < replaced_at)
+CALLS = "WINDOW calls AS (PARTITION BY tool_call_id ORDER BY issued_at, id)"
+BELONGS_TO_INTENT = """
+rejection.tool_call_id = intent.tool_call_id AND CASE reason
+WHEN 'not-yet-valid' THEN occurred_at < issued_at AND (previous_at IS NULL OR occurred_at >= previous_at)
+ELSE occurred_at >= issued_at AND (replaced_at IS NULL OR occurred_at < replaced_at) END
 """
+SLOWEST_CLOCK = timedelta(days=1)
+"""How far behind the clock of a backend may be, so that its rejections are counted with their intents."""
 # Months before the first intent are not read. Intents are read only for calls that were rejected, which are few.
 COUNT_REJECTIONS = f"""
 WITH rejection AS MATERIALIZED (
@@ -32,8 +40,9 @@ WITH rejection AS MATERIALIZED (
   SELECT {INTENT} FROM intents_mintedintent
   WHERE environment_id = ANY(%(environments)s) AND tool_call_id = ANY(ARRAY(SELECT tool_call_id FROM rejection))
     AND issued_at >= %(since)s
+  {CALLS}
 )
-SELECT intent.id, reason, sum(count)::bigint FROM intent JOIN rejection ON {IS_LAST_BEFORE}
+SELECT intent.id, reason, sum(count)::bigint FROM intent JOIN rejection ON {BELONGS_TO_INTENT}
 WHERE intent.id = ANY(%(numbers)s)
 GROUP BY 1, 2 ORDER BY 3 DESC, 2
 """
@@ -41,19 +50,22 @@ SELECT_USERS = f"""
 WITH intent AS (
   SELECT {INTENT} FROM intents_mintedintent
   WHERE environment_id = ANY(%(environments)s) AND tool_call_id = ANY(%(calls)s)
+  {CALLS}
 )
 SELECT rejection.id, sub
-FROM unnest(%(numbers)s::bigint[], %(calls)s::text[], %(times)s::timestamptz[])
-  AS rejection (id, tool_call_id, occurred_at)
-JOIN intent ON {IS_LAST_BEFORE}
+FROM unnest(%(numbers)s::bigint[], %(calls)s::text[], %(times)s::timestamptz[], %(reasons)s::text[])
+  AS rejection (id, tool_call_id, occurred_at, reason)
+JOIN intent ON {BELONGS_TO_INTENT}
 """
 
 
 def count_rejections_by_intent(
     environment: Environment, intents: Sequence[MintedIntent]
 ) -> Mapping[int, Mapping[str, int]]:
-    """Return, by intent and reason, how often the intent's call was rejected before the next intent of the call."""
-    since = min((intent.issued_at for intent in intents), default=None)
+    """Return, by intent and reason, how many rejections belong to the intent."""
+    if not intents:
+        return {}
+    since = min(intent.issued_at for intent in intents) - SLOWEST_CLOCK
     parameters = {"environment": environment.pk, "since": since, **_select_calls(environment, intents)}
     counts: dict[int, dict[str, int]] = {}
     for number, reason, count in _read(COUNT_REJECTIONS, parameters):
@@ -64,8 +76,8 @@ def count_rejections_by_intent(
 def find_users(environment: Environment, rejections: Sequence[Rejection]) -> Mapping[int, str]:
     """Return the user of each rejection's intent by the id of the rejection, without rejections of unknown intents."""
     with_call = [rejection for rejection in rejections if rejection.tool_call_id]
-    times = [rejection.occurred_at for rejection in with_call]
-    return dict(_read(SELECT_USERS, {"times": times, **_select_calls(environment, with_call)}))
+    times, reasons = [row.occurred_at for row in with_call], [row.reason for row in with_call]
+    return dict(_read(SELECT_USERS, {"times": times, "reasons": reasons, **_select_calls(environment, with_call)}))
 
 
 def _select_calls(environment: Environment, rows: Sequence[MintedIntent] | Sequence[Rejection]) -> dict[str, Any]:

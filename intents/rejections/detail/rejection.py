@@ -53,10 +53,15 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
 def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
     """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
 
+    For `not-yet-valid` it is the first one after the rejection, whose time is that of the backend's slow clock.
+
     All environments that the reader may see are searched: an intent of another one explains an `audience-mismatch`.
     """
     if not rejection.tool_call_id:
         return None
+    if rejection.reason == "not-yet-valid":
+        later = _select_intents(environment, rejection).filter(issued_at__gt=rejection.occurred_at)
+        return later.select_related("environment").order_by("issued_at", "id").first()
     intents = select_intents_before(environment, rejection)
     return intents.select_related("environment").order_by("-issued_at", "-id").first()
 
@@ -66,7 +71,9 @@ def select_intents_before(environment: Environment, rejection: Rejection) -> Que
 
     They are of all environments that the reader may see.
     """
+    return _select_intents(environment, rejection).filter(issued_at__lte=rejection.occurred_at)
+
+
+def _select_intents(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
     environments = list(environment.readable.values_list("pk", flat=True))
-    return MintedIntent.objects.filter(
-        environment__in=environments, tool_call_id=rejection.tool_call_id, issued_at__lte=rejection.occurred_at
-    )
+    return MintedIntent.objects.filter(environment__in=environments, tool_call_id=rejection.tool_call_id)

@@ -43,6 +43,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "expiry_causes": _list_expiry_causes(environment, rejection),
             "alike": find_alike(environment, rejection),
             "intent": intent,
+            "early_by": intent.issued_at - rejection.occurred_at if intent else None,
             "difference": compare_operations(intent.operation, rejection.operation) if intent and is_mismatch else None,
             "inspector_path": _find_called_path(rejection, intent),
             "unused_secret": _find_unused_secret(rejection),

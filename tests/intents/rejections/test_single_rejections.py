@@ -58,6 +58,19 @@ def test_each_rejection_names_the_user_of_its_intent(page, production, workspace
     assert f'<a href="{address}"><code class="cut">&lt;bert&gt;</code></a>' in text
 
 
+def test_a_call_from_before_its_intent_by_a_slow_clock_names_the_user_of_the_next_intent(page, production):
+    for user, days_ago in (("anna", 3), ("bert", 0.9), ("carl", 0.5)):
+        issued_at = NOW - timedelta(days=days_ago)
+        MintedIntent.objects.create(
+            environment=production, tool_call_id="call_1", sub=user, operation="GET /a", args_hash="h",
+            issued_at=issued_at, expires_at=issued_at,
+        )  # fmt: skip
+    for reason in ("not-yet-valid", "expired"):
+        record_verifications(production, [build_verification(reason, version=2, tool_call_id="call_1")])
+    rows = json.loads(page(".json").getvalue())["tables"]["rejections"]
+    assert {row["reason"]: row["sub"] for row in rows} == {"not-yet-valid": "bert", "expired": "anna"}
+
+
 def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_environment, workspace):
     caption = re.compile(r"<h2>Latest rejections</h2>\s*<span class=\"soft\">(.*?)</span>", re.DOTALL)
 

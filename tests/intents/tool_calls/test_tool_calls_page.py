@@ -209,6 +209,19 @@ def test_a_rejection_is_beside_the_last_intent_of_its_call_that_was_minted_befor
     ]  # fmt: skip
 
 
+def test_a_rejection_before_the_intent_by_a_slow_clock_is_beside_the_next_intent(browser_client, address, production):
+    store(production, "call_other_day", "POST /refunds", minutes=60 * 24 * 8)
+    for minutes in (50, 30, 10):
+        store(production, "call_again", "POST /refunds", minutes=minutes)
+    store(production, "call_other_day", "POST /refunds", minutes=4)
+    for call, minutes in (("call_again", 52), ("call_again", 12), ("call_other_day", 6), ("call_again", 2)):
+        moment = NOW - timedelta(minutes=minutes)
+        record_verifications(production, [Verification("not-yet-valid", moment, 2, "POST /refunds", call)])
+    rows = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["toolCalls"]
+    once = {"not-yet-valid": 1}
+    assert [row["rejectedAs"] for row in rows] == [once, once, {}, once]
+
+
 def test_the_download_reads_rejections_in_batches(browser_client, address, production, calls, monkeypatch):
     monkeypatch.setattr(list_views, "BATCH", 2)
     record_verifications(production, [Verification("step-up-required", NOW, 2, "", "call_sensitive", count=2)])

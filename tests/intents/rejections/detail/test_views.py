@@ -96,6 +96,22 @@ def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environmen
 ORDER = "If the verifier follows the order of the SDK and the hub (another verifier may follow another order), "
 
 
+def test_the_page_of_a_call_from_before_its_intent_by_a_slow_clock_names_this_intent(browser_client, start, production):
+    received_at = timezone.now().replace(microsecond=0) - timedelta(hours=1)
+    for user, minutes in (("user_17", -5), ("user_18", 2), ("user_19", 4)):
+        issued_at = received_at + timedelta(minutes=minutes)
+        MintedIntent.objects.create(
+            environment=production, tool_call_id="call_early", sub=user, operation="POST /refunds", args_hash="h",
+            issued_at=issued_at, expires_at=issued_at + timedelta(minutes=5),
+        )  # fmt: skip
+    record_verifications(production, [Verification("not-yet-valid", received_at, 2, "", "call_early")])
+    rejection = Rejection.objects.get(tool_call_id="call_early")
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+    page = browser_client.get(f"{start}/rejection", query)
+    assert page.context["intent"].sub == "user_18"
+    assert "By the clock of the backend, the call came 2 min before that." in " ".join(page.content.decode().split())
+
+
 @pytest.mark.parametrize(("reason", "version", "words"), [
     ("missing-header", 0, f"<b>Presence</b>, the 1st of 11 {ORDER}the 10 after it were not made."),
     ("audience-mismatch", 2,
