@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from affidavit import __version__
 from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
-from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
+from hub.backup.client_programs import build_environment, find_connecting_clients, find_first_error, read_major
 from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import count_rows
 from hub.local.database.migration_locks import hold_back_migrations
@@ -38,7 +39,8 @@ def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
     check_server_version()
     if is_unused():
         raise StartupError("there is nothing to back up: the database is empty.")
-    clients = find_clients(cast(DatabaseWrapper, connection).pg_version // 10_000)
+    major = cast(DatabaseWrapper, connection).pg_version // 10_000
+    clients = find_connecting_clients(major, connection.settings_dict)
     # Let nobody migrate meanwhile: a migration would wait for the dump, and everybody else for the migration.
     with hold_back_migrations(), new_file_beside(path) as new_path:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -77,22 +79,34 @@ def dump_database(folder: Path, database: Mapping[str, Any], path: Path, *, snap
 def new_file_beside(path: Path) -> Iterator[Path]:
     """Yield an empty file of mode 0600 in the folder of `path`. If the block succeeds, rename the file to `path`.
 
-    Raises StartupError if a file cannot be written there.
+    Before, remove the files of earlier backups that were killed. Raises StartupError if a file cannot be written there.
     """
+    folder, prefix = path.absolute().parent, f".{path.name}.unfinished."
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-        os.close(descriptor)
+        remove_abandoned_files(folder, prefix)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=prefix)
         new_path = Path(name)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system unlocks it, however this process ends
             yield new_path
             synchronize(new_path)
             new_path.replace(path)
-            synchronize(path.absolute().parent)
+            synchronize(folder)
         finally:
             new_path.unlink(missing_ok=True)
+            os.close(descriptor)
     except OSError as error:
         cure = "Name a file in a folder that exists, can be written and has space."
         raise StartupError(f"{path}: cannot be written ({error.strerror or error}). {cure}") from None
+
+
+def remove_abandoned_files(folder: Path, prefix: str) -> None:
+    """Remove the files with this prefix that no process has locked."""
+    for path in folder.iterdir():
+        if path.name.startswith(prefix):
+            with path.open() as file, suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink(missing_ok=True)
 
 
 def synchronize(path: Path) -> None:

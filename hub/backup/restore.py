@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from hub.backup.archive import Archive
-from hub.backup.client_programs import build_environment, find_clients, find_first_error
+from hub.backup.client_programs import build_environment, find_clients, find_connecting_clients, find_first_error
 from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import count_rows, list_tables
 from hub.local.database.migration_locks import lock_migrations
@@ -53,11 +53,12 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
     check_server_version()
     check_written_version(archive.manifest.migrations, subject="backup")
     major = cast(DatabaseWrapper, connection).pg_version // 10_000
-    clients = find_clients(max(major, archive.manifest.pg_dump))
+    pg_restore = find_clients(max(major, archive.manifest.pg_dump))[0] / "pg_restore"
+    psql = find_connecting_clients(major, connection.settings_dict) / "psql"
     with lock_migrations():
         refuse_tables()
         has_new_key = not without_key and provide_key(archive)
-        restore_dump(clients, archive.path, connection.settings_dict)
+        restore_dump(pg_restore, psql, archive.path, connection.settings_dict)
         compare_rows({**archive.manifest.rows, MARK: 0}, count_rows(connection))
         migrate()
         paused_alerts = pause_restored_alerts()
@@ -124,20 +125,20 @@ def compare_rows(backup_counts: Mapping[str, int], restored_counts: Mapping[str,
         raise StartupError(f"what was restored is not what was backed up: {'; '.join(differences)}. Do not use it.")
 
 
-def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
+def restore_dump(pg_restore: Path, psql: Path, path: Path, database: Mapping[str, Any]) -> None:
     """Restore a dump and mark the database, in one transaction, even if the server is older than the programs.
 
     Raises StartupError.
     """
     pg_restore_command: Sequence[str | Path] = [
-        folder / "pg_restore",
+        pg_restore,
         "--no-owner",
         "--no-privileges",
         "--file=-",
         path,
     ]
     psql_command: Sequence[str | Path] = [
-        folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1", f"--output={os.devnull}",
+        psql, "--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1", f"--output={os.devnull}",
     ]  # fmt: skip
     environment = build_environment(database)
     with (

@@ -151,7 +151,9 @@ def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
     assert hub.manage("backup", str(file), "--force").returncode == 0
     with zipfile.ZipFile(file) as archive:
         assert archive.read("secret.key").decode() == (hub.folder / "var" / "secret.key").read_text()
-    listing = subprocess.run([find_clients(18) / "pg_restore", "--list", file], capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        [find_clients(18)[0] / "pg_restore", "--list", file], capture_output=True, text=True
+    ).stdout
     assert "TABLE DATA public workspaces_workspace" in listing
 
 
@@ -217,6 +219,17 @@ def test_a_file_that_cannot_be_written_or_read_is_named_with_its_own_cure(tmp_pa
     assert "HUB_DATA_DIR" not in str(caught.value)
 
 
+def test_a_backup_removes_what_an_earlier_one_left_that_was_killed_but_not_what_another_writes_now(tmp_path):
+    file, other = tmp_path / "affidavit.backup", tmp_path / ".affidavit.backup.settings"
+    other.touch()
+    with new_file_beside(file) as running:
+        abandoned = running.with_name(f"{running.name}_")
+        abandoned.touch()
+        with new_file_beside(file) as new:
+            assert set(tmp_path.iterdir()) == {other, running, new}
+    assert set(tmp_path.iterdir()) == {other, file}
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_restoration_that_is_interrupted_leaves_nothing(monkeypatch, tmp_path):
     def stop_in_the_middle(source: Any, target: Any) -> None:
@@ -224,8 +237,9 @@ def test_a_restoration_that_is_interrupted_leaves_nothing(monkeypatch, tmp_path)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(restore, "copy_script", stop_in_the_middle)
+    pg_restore, psql = (find_clients(18)[0] / name for name in ("pg_restore", "psql"))
     with pytest.raises(KeyboardInterrupt):
-        restore.restore_dump(find_clients(18), tmp_path / "affidavit.backup", connection.settings_dict)
+        restore.restore_dump(pg_restore, psql, tmp_path / "affidavit.backup", connection.settings_dict)
     assert "half" not in connection.introspection.table_names()
 
 
