@@ -36,6 +36,18 @@ def read_variable_or_file(name: str) -> str:
     raise StartupError(f"{name}_FILE: {file} is empty. Write the value into it, or leave {name}_FILE out.")
 
 
+def read_secret_key(data_dir: Path, *, is_required: bool) -> str:
+    """Return SECRET_KEY, or "" if it is not set and not required."""
+    secret_key = read_variable_or_file("SECRET_KEY")
+    if is_required and not secret_key:
+        file = data_dir / "secret.key"
+        cure = f"Set SECRET_KEY_FILE to {file} if it encrypted the data; else set" if file.exists() else "Set"
+        raise StartupError(
+            f"SECRET_KEY: required with DATABASE_URL, the same on every host. {cure} 50 random characters."
+        )
+    return secret_key
+
+
 def strip_items(items: list[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 

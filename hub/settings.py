@@ -17,6 +17,7 @@ from hub.environment_variables import (
     read_origins,
     read_rate,
     read_replica_url,
+    read_secret_key,
     read_variable_or_file,
     strip_items,
 )
@@ -54,9 +55,7 @@ else:
     DATABASE = Server(HUB_DATA_DIR).connection_settings()
     WEB_DATABASE = Server(HUB_DATA_DIR).web_connection_settings()
 
-SECRET_KEY = read_variable_or_file("SECRET_KEY")
-if not SECRET_KEY and DATABASE_URL:
-    raise StartupError("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
+SECRET_KEY = read_secret_key(HUB_DATA_DIR, is_required=bool(DATABASE_URL))
 SECRET_KEY_PATH = None if SECRET_KEY else HUB_DATA_DIR / "secret.key"
 SECRET_KEY = SECRET_KEY or load_or_create_secret(HUB_DATA_DIR / "secret.key")
 if len(SECRET_KEY) < 32:

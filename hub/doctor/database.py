@@ -26,10 +26,13 @@ MAX_CLOCK_DIFFERENCE = 5.0  # seconds
 
 def check_database() -> Result:
     """Connect; check the versions of PostgreSQL and the data, and that no restore is half done. Raises StartupError."""
-    if not settings.DATABASE_URL and not Server(settings.HUB_DATA_DIR).is_running():
-        return Result(
-            "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
-        )
+    if not settings.DATABASE_URL:
+        server = Server(settings.HUB_DATA_DIR)
+        server.refuse_moved_data()
+        if not server.is_running():
+            return Result(
+                "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
+            )
     check_fitness()
     if is_marked():
         return Result("wrong", f"{FAULT.capitalize()}.", "Run `manage.py prepare`, or restart `manage.py up`.")

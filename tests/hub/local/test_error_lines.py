@@ -22,6 +22,13 @@ def format_message(message: str, sqlstate: str | None = None) -> str:
         ('connection failed: server at "::1", port 1 failed: Connection refused\n\tIs it up?', "Connection refused. "),
         ('connection failed: server failed: FATAL:  database "x" does not exist', 'database "x" does not exist. '),
         ("connection timeout expired\nAll failures were:\n- host: 'h': connection timeout expired", "timeout expired"),
+        (
+            'connection failed: server at "::1", port 1 failed: root certificate file "/ca" does not exist\n'
+            "Either provide the file, or change sslmode to disable server certificate verification.",
+            'root certificate file "/ca" does not exist. Correct PGSSLMODE',
+        ),
+        ("connection failed: server failed: SSL error: certificate verify failed", "failed. Correct PGSSLMODE and"),
+        ('connection is bad: invalid sslmode value: "x"', ': invalid sslmode value: "x". Correct PGSSLMODE and'),
         ("", "no connection"),
     ],
 )
