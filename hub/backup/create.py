@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 import subprocess
 import tempfile
@@ -87,7 +88,7 @@ def new_file_beside(path: Path) -> Iterator[Path]:
         descriptor, name = tempfile.mkstemp(dir=folder, prefix=prefix)
         new_path = Path(name)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system unlocks it, however this process ends
+            lock_file(descriptor)
             yield new_path
             synchronize(new_path)
             new_path.replace(path)
@@ -102,11 +103,19 @@ def new_file_beside(path: Path) -> Iterator[Path]:
 
 def remove_abandoned_files(folder: Path, prefix: str) -> None:
     """Remove the files with this prefix that no process has locked."""
-    for path in folder.iterdir():
-        if path.name.startswith(prefix):
-            with path.open() as file, suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink(missing_ok=True)
+    for path in folder.glob(f"{glob.escape(prefix)}*"):
+        with suppress(OSError), path.open() as file:  # it may be that of another user
+            if lock_file(file.fileno()):
+                path.unlink()
+
+
+def lock_file(descriptor: int) -> bool:
+    """Lock a file until it is closed or this process ends. Return whether that worked."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def synchronize(path: Path) -> None:
