@@ -251,6 +251,8 @@ DATABASES = {
         },
     }
 }
+if WEB_DATABASE_URL:
+    WEB_DATABASE["OPTIONS"] = {**DATABASES["default"]["OPTIONS"], **web_database.get("OPTIONS", {})}
 if REPLICA_DATABASE_URL:
     DATABASE_ROUTERS = ["wire.postgresql.replica.ReplicaRouter"]
     DATABASES["replica"] = read_replica_url(DATABASES["default"])

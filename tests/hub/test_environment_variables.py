@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,6 +56,23 @@ def test_options_of_the_replica_are_those_of_its_own_address(monkeypatch):
     replica = read_replica_url(primary)
     assert (replica["HOST"], replica["OPTIONS"]["application_name"]) == ("replica", "affidavit")
     assert replica["OPTIONS"]["sslmode"] == "verify-full"
+
+
+def test_options_of_the_web_server_are_those_of_its_own_address_and_those_of_the_database(tmp_path):
+    address = "postgresql://u:p@h/x?sslmode="
+    variables = {
+        "DATABASE_URL": f"{address}require&sslrootcert=/ca", "WEB_DATABASE_URL": f"{address}verify-full",
+        "SECRET_KEY": "k" * 40, "HUB_DATA_DIR": str(tmp_path),
+    }  # fmt: skip
+    code = (
+        "import json; from hub.web_role_settings import DATABASES; print(json.dumps(DATABASES['default']['OPTIONS']))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **variables}, capture_output=True, text=True
+    )
+    options = json.loads(output.stdout)
+    assert (options["sslmode"], options["sslrootcert"]) == ("verify-full", "/ca")
+    assert options["application_name"] == "affidavit"
 
 
 def test_an_origin_is_what_browsers_send(monkeypatch):
