@@ -15,6 +15,7 @@ from hub.doctor.result import Result
 from hub.local.database.prepare import check_fitness
 from hub.local.database.run_migrations import count_pending_migrations
 from hub.local.database.web_role import describe_fault
+from hub.local.error_lines import describe_connection_error
 from hub.local.postgresql.server import Server
 from hub.unfinished_restore import FAULT, is_marked
 from outcomes.tallies.recount_random_day import recount_random_day
@@ -74,7 +75,8 @@ def check_web_login() -> Result:
     try:
         is_same = is_web_database_this_one()
     except Error as error:
-        return Result("wrong", f"The web server cannot sign in with {variable} ({type(error).__name__}).", cure)
+        reason = describe_connection_error(error)
+        return Result("wrong", f"The web server cannot sign in with {variable}: {reason}.", cure)
     if not is_same:
         return Result("wrong", f"{variable} names another database than DATABASE_URL.", cure)
     return Result("ok", "The web server can sign in, to this database.")

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections
 
 from hub.doctor.result import Result
+from hub.local.error_lines import describe_connection_error
 from wire.postgresql.replica import REPLICA_ALIAS, read_primary_position, read_replayed_position
 
 LOOK_SECONDS = 0.05
@@ -39,7 +40,7 @@ def check_replica() -> Result:
     except Error as error:
         return Result(
             "wrong",
-            f"The replica does not answer ({type(error).__name__}): pages are read from the primary.",
+            f"The replica does not answer: {describe_connection_error(error)}. Pages are read from the primary.",
             "Start it, or correct REPLICA_DATABASE_URL.",
         )
     return Result("ok", f"The replica showed within {time.monotonic() - started_at:.1f} s what is committed.")

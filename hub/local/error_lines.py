@@ -6,7 +6,7 @@ import errno
 from collections.abc import Sequence
 
 from django.conf import settings
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, Error, OperationalError
 from environs import EnvError
 
 from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError
@@ -80,6 +80,12 @@ def describe_database_error(error: OperationalError) -> str:
         else "Start that PostgreSQL, or correct the address."
     )
     return f"DATABASE_URL: cannot be reached: {reason}. {cure}"
+
+
+def describe_connection_error(error: Error) -> str:
+    """Say why another database cannot be used: the reason why connecting failed, or else only the kind of the error."""
+    was_reached = bool(getattr(error.__cause__, "sqlstate", None))  # its message may repeat a statement
+    return type(error.__cause__ or error).__name__ if was_reached else find_reason(str(error))
 
 
 def find_reason(message: str) -> str:

@@ -90,8 +90,8 @@ def test_missing_and_excess_rights_of_the_web_role_are_found_with_the_cure(setti
     [
         ({}, "ok", "to this database"),
         ({"NAME": "postgres"}, "wrong", "names another database than DATABASE_URL"),
-        ({"NAME": "nothing"}, "wrong", "cannot sign in with WEB_DATABASE_URL (OperationalError)"),
-        ({"PASSWORD": "mistyped"}, "wrong", "cannot sign in with WEB_DATABASE_URL (OperationalError)"),
+        ({"NAME": "nothing"}, "wrong", 'cannot sign in with WEB_DATABASE_URL: database "nothing" does not exist.'),
+        ({"PASSWORD": "mistyped"}, "wrong", "cannot sign in with WEB_DATABASE_URL: password authentication failed"),
     ],
 )
 def test_a_web_server_that_cannot_reach_this_database_is_found(settings, changes, state, detail):
