@@ -182,7 +182,7 @@ def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
 def _series_rows(chart: Chart, period: Period, comparison: Comparison, *, has_all_keys: bool = False) -> Rows:
     """Yield the lines of a chart, each with what it is compared with; the row of all other keys has no outcomeKey.
 
-    A bucket that has not begun has a row only if there is a number: most often the compared one.
+    A bucket that has not begun has a row only if there is a number, by a clock that is ahead or of another environment.
 
     has_all_keys: whether the compared numbers of keys without a line belong to the rows of all other keys, even if
         these keys have no outcomes in the period itself.

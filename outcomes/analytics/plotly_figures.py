@@ -43,7 +43,8 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
     for compared_line in chart.compared_lines:
         style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared_line.key or ""]}, "opacity": 0.6}
         name = escape_markup(f"{compared_line.name}, {chart.compared_name}")
-        traces.append({**common, "mode": "lines", "name": name, "y": list(compared_line.numbers), **style})
+        numbers = show_numbers(buckets, compared_line.numbers)
+        traces.append({**common, "mode": "lines", "name": name, "y": numbers, **style})
     return {"data": traces, "layout": {**build_line_layout(buckets), "yaxis": _axis_of_counts(unit)}}
 
 

@@ -127,8 +127,7 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
 
 def _draw_chart(chart: Chart, environment: Environment, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
-    columns = [show_numbers(chart.buckets, line.numbers) for line in chart.lines]
-    columns += [list(line.numbers) for line in chart.compared_lines]
+    columns = [show_numbers(chart.buckets, line.numbers) for line in [*chart.lines, *chart.compared_lines]]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
         "figure": plotly_figures.draw_lines(chart, unit="outcomes"),

@@ -133,9 +133,12 @@ def read_series_of_all_keys(environment: Environment, buckets: Sequence[Bucket])
 
 
 def shift_buckets(period: Period, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
-    """Return the buckets of the previous period: they are at the same times of day, but whole weeks earlier."""
+    """Return the buckets of the previous period: they are at the same times of day, but whole weeks earlier.
+
+    Those after the end of that period are empty, and the last one before them ends there.
+    """
     if not buckets:
         return ()
-    edges = [*(bucket.start for bucket in buckets), buckets[-1].end]
+    edges = (min(edge, period.compared_end) for edge in (*(bucket.start for bucket in buckets), buckets[-1].end))
     earlier_edges = pairwise(map(period.shift_back, edges))
     return [Bucket(*ends, bucket.label) for ends, bucket in zip(earlier_edges, buckets, strict=True)]

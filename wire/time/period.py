@@ -70,9 +70,18 @@ class Period:
         """Return whether the period ends after the moment at which its address was read."""
         return self.now is not None and self.end > self.now
 
+    @property
+    def compared_end(self) -> datetime:
+        """Return the end of what is compared with the previous period: the end of this quarter hour if it goes on."""
+        end = end_of_quarter(self.now) if self.now else self.end
+        return end if self.start < end < self.end else self.end
+
     def previous(self) -> Period:
-        """Return the period of the same length before this one, earlier by whole weeks, so that weekdays match."""
-        return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
+        """Return the period before this one, earlier by whole weeks, so that weekdays match.
+
+        It has the same length. If this period goes on, it has the length of the part that is over.
+        """
+        return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.compared_end), preset="")
 
     def find_neighbour(self, step: int, *, now: datetime) -> Period | None:
         """Return the earlier (step -1) or later (1) period of the same length; None before the year 2000 or after now.

@@ -67,7 +67,8 @@ def preceding(period: Period) -> str:
     if period.preset == "24h":
         return "the same hours a week before"
     name = "the 7 days before" if period.preset == "7d" else dates(period.previous())
-    has_hours = period.end - period.start < ONE_DAY or is_midnight(period.local_ends[1], period.zone)
+    end = period.compared_end
+    has_hours = end - period.start < ONE_DAY or is_midnight(end.astimezone(period.zone), period.zone)
     return name if has_hours else f"{name}, to the same hour"
 
 

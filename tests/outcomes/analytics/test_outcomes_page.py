@@ -193,6 +193,24 @@ def test_the_current_day_is_shaded(production):
     assert (shade["x0"], shade["x1"]) == (len(days) - 1.5, len(days) - 0.5)
 
 
+def test_of_a_range_that_goes_on_only_what_is_over_is_compared(production, browser_client, monkeypatch):
+    """Of three outcomes two weeks earlier, one was reported before this time of day, the others after it."""
+    now = timezone.now().replace(hour=12, minute=7)
+    report_outcomes(production, now)
+    for hours in (-1, 2, 30):
+        moment = now - timedelta(weeks=2) + timedelta(hours=hours)
+        register_conversations(production, [Arrival(f"before {hours}")], now=moment)
+        record_outcomes(production, [Report(f"before {hours}", "purchase")], now=moment)
+    query = f"from={now.date() - timedelta(days=7)}&to={now.date() + timedelta(days=3)}"
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    page = browser_client.get(f"{PAGE}?{query}")
+    tables = read_tables(browser_client.get(f"{PAGE}.json?{query}"))
+    (dotted,) = (line for line in page.context["figure"]["data"] if line["name"] == "purchase, previous period")
+    assert sum(number or 0 for number in dotted["y"]) == 1
+    assert [row["outcomesBefore"] for row in tables["keys"] if row["outcomeKey"] == "purchase"] == [1]
+    assert sum(row["outcomesBefore"] for row in tables["series"]) == 1
+
+
 def test_days_that_have_not_begun_are_on_the_axis_and_have_no_numbers(production, browser_client):
     """The chart, the overview and the downloads agree. A day on which a clock that is ahead reported has its number."""
     now = timezone.now()

@@ -131,15 +131,30 @@ def test_dates_that_cannot_be_read_are_named_and_the_range_is_used_instead(query
 
 ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"]
 DAYS = st.dates(date(2024, 1, 1), date(2027, 1, 1))
+AFTERWARDS = datetime(2028, 1, 1, tzinfo=UTC)  # all ranges of these days are over
+
+
+@pytest.mark.parametrize("to", ["2026-03-29", "2026-04-04"])
+def test_of_a_range_that_goes_on_only_what_is_over_is_compared(to):
+    """The range begins on a Monday. NOW is the Sunday after it, 12:07 UTC, when summer time began in Berlin."""
+    period = parse_period({"from": "2026-03-23", "to": to, "tz": "Europe/Berlin"}, now=NOW)
+    weeks = 1 if to == "2026-03-29" else 2
+    before = period.previous()
+    assert before.start == period.shift_back(period.start)
+    assert before.end == datetime(2026, 3, 29, 13, 15, tzinfo=UTC) - timedelta(weeks=weeks)  # 14:15 there, in winter
+    past = parse_period({"from": "2026-03-20", "to": "2026-03-28", "tz": "Europe/Berlin"}, now=NOW)
+    assert past.previous().end == past.shift_back(past.end)
+    to_come = parse_period({"from": "2026-04-01", "to": "2026-04-03"}, now=NOW)
+    assert to_come.previous().end == to_come.shift_back(to_come.end)
 
 
 @given(DAYS, st.integers(0, 40), st.sampled_from(ZONES))
 def test_the_previous_period_has_the_same_weekdays_whole_weeks_earlier(first, more, zone):
     last = first + timedelta(days=more)
-    span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
+    span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=AFTERWARDS)
     weeks = timedelta(weeks=more // 7 + 1)
     assert span.previous() == replace(
-        parse_period({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=NOW), preset=""
+        parse_period({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=AFTERWARDS), preset=""
     )
     assert span.previous().end <= span.start
     assert span.step == ("hour" if more < 2 else "day")
@@ -169,7 +184,7 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_hours_around_a_change_of_the_clocks_are_compared_in_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
-        span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
+        span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=AFTERWARDS)
         buckets = split_into_buckets(span.start, span.end, span.zone, "hour")
         moments = [span.shift_back(bucket.start) for bucket in buckets] + [span.shift_back(span.end)]
         assert moments == sorted(moments)

@@ -109,3 +109,10 @@ def test_a_period_that_began_within_a_day_and_goes_on_is_named_by_its_start():
 def test_a_comparison_of_a_week_says_that_it_ends_at_the_same_hour():
     week = parse_period({"range": "7d"}, now=NOW)
     assert periods.preceding(week) == "the 7 days before, to the same hour"
+
+
+@pytest.mark.parametrize("to", ["2026-03-29", "2026-04-04"])
+def test_a_comparison_of_a_range_that_goes_on_says_so_too(to):
+    period = parse_period({"from": "2026-03-23", "to": to}, now=NOW)
+    before = {"2026-03-29": "16 Mar – 22 Mar 2026", "2026-04-04": "9 Mar – 15 Mar 2026"}[to]
+    assert periods.preceding(period) == f"{before}, to the same hour"
