@@ -15,8 +15,8 @@ def normalize_address(email: str) -> str:
     IDNA 2008 keeps domains apart that Django takes for one when it sends mail: `straße.example`, `strasse.example`.
     """
     email = email.strip().lower()
-    mailbox, at, domain = email.rpartition("@")
-    if at and not domain.isascii():
+    mailbox, separator, domain = email.rpartition("@")
+    if separator and not domain.isascii():
         with suppress(idna.IDNAError):
             spelling = f"{mailbox}@{idna.encode(domain, uts46=True).decode()}"
             return spelling if len(spelling) <= MAX_ADDRESS else email
