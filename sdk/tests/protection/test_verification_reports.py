@@ -12,6 +12,7 @@ from support.scripted_hub import ScriptedHub, answer, problem
 from support.signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
+from affidavit._hub.process_end import EXIT_PATIENCE
 from affidavit._paths.reported_operations import make_sendable
 
 KEY = make_key("gak_")
@@ -236,12 +237,12 @@ def test_a_reporter_sends_in_the_background_from_one_thread():
 
 
 def test_a_silent_hub_never_makes_the_host_wait():
-    blocked = threading.Event()
+    blocked, over = threading.Event(), threading.Event()
 
     class Silent(Hub):
         def post_json(self, path, body, headers):
             blocked.set()
-            time.sleep(2)
+            over.wait(2)
             raise HubUnreachable("away", code="unreachable")
 
     reports = reporter(Silent(), every=0.001)
@@ -254,6 +255,9 @@ def test_a_silent_hub_never_makes_the_host_wait():
     for _ in range(2):
         reports.close(timeout=0.01)
         assert reports.dropped == 1001
+    over.set()
+    reports._background._thread.join(5)
+    assert reports.dropped == 1001
 
 
 SCRIPT = """
@@ -281,6 +285,43 @@ def test_the_rest_is_sent_when_the_process_ends():
         assert counts(hub) == [("GET /a", 3)]
 
 
+def test_the_end_of_the_process_waits_for_a_report_that_is_being_built(monkeypatch):
+    reports, began, build = reporter(hub := Hub()), threading.Event(), VerificationReports._build_report
+
+    def build_slowly(*arguments):
+        began.set()
+        time.sleep(0.3)
+        return build(*arguments)
+
+    monkeypatch.setattr(VerificationReports, "_build_report", build_slowly)
+    reports.add("accepted", at=AT)
+    reports._background.wake()
+    assert began.wait(5)
+    reports._settle(EXIT_PATIENCE)
+    assert [item["count"] for item in hub.entries] == [1]
+
+
+def test_a_report_that_is_being_built_when_a_close_gives_up_is_counted_as_dropped(monkeypatch, caplog):
+    reports, began, go_on = reporter(hub := Hub()), threading.Event(), threading.Event()
+    build = VerificationReports._build_report
+
+    def build_slowly(*arguments):
+        began.set()
+        go_on.wait(5)
+        return build(*arguments)
+
+    monkeypatch.setattr(VerificationReports, "_build_report", build_slowly)
+    reports.add("accepted", at=AT)
+    reports._background.wake()
+    assert began.wait(5)
+    reports.close(timeout=0.01)
+    assert reports.dropped == 1
+    assert "1 verification was not reported: the process ended before the delivery" in caplog.text
+    go_on.set()
+    reports._background._thread.join(5)
+    assert not hub.entries
+
+
 def test_the_end_of_the_process_waits_a_few_seconds_at_most():
     with ScriptedHub(lambda handler: time.sleep(20)) as hub:
         ending_since = run("reports.add('accepted', operation='GET /a'); print(time.monotonic())", hub.url)
@@ -305,7 +346,7 @@ def test_a_fork_while_the_lock_is_held_does_not_block_the_child():
         child = os.fork()
         if not child:
             reports.add("accepted", at=AT)
-            os._exit(0 if reports._count_pending() == 1 else 1)
+            os._exit(0 if reports._count_unsent() == 1 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

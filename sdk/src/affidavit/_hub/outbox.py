@@ -57,13 +57,14 @@ class Outbox:
         self._deliver()
         if not (self._unsent or self._is_closed):
             self._unsent.extend(pack())
+            if self._is_closed:  # `give_up` ran meanwhile
+                self._unsent.clear()
             self._deliver()
 
-    def give_up(self) -> int:
-        """Discard the unsent parcels and accept no more. Return their weight."""
+    def give_up(self) -> None:
+        """Discard the unsent parcels and accept no more."""
         self._is_closed = True
-        parcels, self._unsent = self._unsent, deque()
-        return sum(parcel.weight for parcel in parcels)
+        self._unsent.clear()
 
     def _deliver(self) -> None:
         while self._unsent:
@@ -78,7 +79,7 @@ class Outbox:
             except Exception as error:  # the host's own transport may raise anything, and must not end this thread
                 fault = ReportError(f"The transport failed: {type(error).__name__}.")
             self._availability.note_answer()
-            if not self._unsent:  # `give_up` ran meanwhile and has counted it
+            if not self._unsent:  # `give_up` ran meanwhile, and its caller has counted the parcel as lost
                 return
             self._unsent.popleft()
             if fault is None:

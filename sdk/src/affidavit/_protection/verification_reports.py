@@ -98,7 +98,7 @@ class VerificationReports(Reporter):
 
     def _reset(self) -> None:
         """Start with nothing pending. A forked child does so too, because the parent sends what was pending."""
-        self.dropped = 0
+        self.dropped = self._verification_count = 0
         self._pending: dict[_Verification, _Tally] = {}
         self._uncommon_operations: set[str] = set()  # those of rejections
         self._outbox = Outbox(self._post, self._drop, Availability("verifications", _log))
@@ -126,6 +126,8 @@ class VerificationReports(Reporter):
         """
         try:
             notice_fork()
+            with self._lock:
+                self._verification_count += 1
             moment = time.time() if at is None else at
             self._count(_build_verification(result, version, operation, tool_call_id, moment, secret), moment)
         except Exception:  # reporting must not make the host fail
@@ -145,23 +147,26 @@ class VerificationReports(Reporter):
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Send all that is pending. Return False if some of it is not delivered within `timeout` seconds."""
-        return self._background.flush(timeout) and not self._count_pending()
+        return self._background.flush(timeout) and not self._count_unsent()
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
         """Send all that is pending and stop, within `timeout` seconds. This runs by itself when the process ends."""
         self._background.end(timeout)
+        self._outbox.give_up()
+        lost_count = self._count_unsent()
         with self._lock:
-            pending, self._pending = self._pending, {}
-        lost_count = _count_verifications(pending) + self._outbox.give_up()
-        self.dropped += lost_count
+            self._pending.clear()
+            self.dropped += lost_count
         self._announce_loss(lost_count)
 
     def _hurry(self) -> None:
-        if self._count_pending():
+        if self._count_unsent():
             self._background.wake()
 
     def _count_unsent(self) -> int:
-        return self._count_pending()
+        """Return how many verifications were neither delivered nor lost, also while their report is being built."""
+        with self._lock:
+            return self._verification_count - self._outbox.delivered_weight - self.dropped
 
     def _bound_operations(self, verification: _Verification) -> _Verification:
         """Return the verification, without its operation if that is one too many whose method a stranger may invent.
@@ -212,10 +217,6 @@ class VerificationReports(Reporter):
         if not (isinstance(answer, dict) and "recorded" in answer):
             raise bad_answer()
 
-    def _count_pending(self) -> int:
-        with self._lock:
-            return _count_verifications(self._pending) + self._outbox.weight
-
     def _drop(self, count: int, cause: object) -> None:
         with self._lock:
             self.dropped += count
@@ -240,10 +241,6 @@ def _build_verification(
         int(moment // _QUARTER),
         prefix[0] if prefix else "",
     )
-
-
-def _count_verifications(pending: dict[_Verification, _Tally]) -> int:
-    return sum(tally.count for tally in pending.values())
 
 
 def _build_entry(verification: _Verification, tally: _Tally, now: float) -> dict[str, object]:
