@@ -1,9 +1,10 @@
 from celery import shared_task
 from django.utils import timezone
 
-from hub.local.database.partitions import analyze_partitioned_tables, create_partitions
+from hub.local.database.partitions import create_partitions
 from hub.retention.prune import prune_all
 from wire import wake_worker
+from wire.postgresql.planner_statistics import analyze_partitioned_tables
 from wire.task_turns import Turn
 
 UNTIL_NEXT_NIGHT = 20 * 3600  # seconds

@@ -1,6 +1,5 @@
-"""What all pages do: methods, entity tags, and exports, which refuse a range that they cannot read."""
+"""What all pages do: methods, entity tags, items that are missing."""
 
-import json
 from html import unescape
 
 import pytest
@@ -42,34 +41,12 @@ def test_after_signing_in_again_a_page_is_sent_with_new_forms(browser_client, wo
     assert browser_client.get(f"{PAGE}?range=30d", headers={"if-none-match": first["ETag"]}).status_code == 200
 
 
-@pytest.mark.parametrize("ending", [".json", ".csv"])
-@pytest.mark.parametrize("query", ["tz=Nope", "range=1y", "from=x", "from=2026-02-02&to=2026-01-01"])
-def test_an_export_with_an_invalid_range_is_refused(workspace, api, query, ending):
-    response = api.get(f"{PAGE}{ending}?{query}")
-    assert response.status_code == 400
-    assert response.json()["code"] == "invalid-request"
-
-
 @pytest.mark.parametrize(("page", "member"), [("outcomes", "compare"), ("difference", "against")])
 def test_a_comparison_of_environments_links_to_the_one_the_other_way_round(browser_client, workspace, page, member):
     start = f"/w/{workspace.workspace.slug}"
     html = unescape(browser_client.get(f"{start}/production/{page}?range=30d&{member}=staging").content.decode())
     assert f'href="{start}/staging/{page}?range=30d&{member}=production"' in html
     assert f'href="{start}/production/{page}?range=30d&{member}=staging"' in html
-
-
-def test_an_export_names_a_period_only_if_its_page_has_one(workspace, browser_client):
-    for page, has_period in (("joins", True), ("difference", False)):
-        document = json.loads(browser_client.get(f"/w/{workspace.workspace.slug}/production/{page}.json").getvalue())
-        assert {bool(document[name]) for name in ("from", "to", "zone")} == {has_period}, page
-
-
-@pytest.mark.parametrize("ending", ["json", "csv"])
-def test_no_cache_may_keep_an_export(workspace, api, browser_client, ending):
-    address = f"/w/{workspace.workspace.slug}/production/joins.{ending}"
-    for response in (api.get(address), browser_client.get(address)):
-        assert response.status_code == 200
-        assert response["Cache-Control"] == "private, no-store"
 
 
 def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspace):
@@ -83,17 +60,3 @@ def test_a_missing_item_is_reported_within_the_workspace(browser_client, workspa
     assert f'href="/w/{workspace.workspace.slug}/staging/catalog?range=30d">Catalog</a>' in text.split("<main", 1)[1]
     assert "data-live" not in text.split("<main", 1)[1].split(">", 1)[0]
     assert browser_client.get(address.replace("operation?", "operation.json?")).json()["code"] == "not-found"
-
-
-@pytest.mark.parametrize(
-    ("query", "ending"),
-    [
-        ("", "outcomes-keys-7d.csv"),
-        ("range=30d", "outcomes-keys-30d.csv"),
-        ("from=2026-03-01&to=2026-03-08", "outcomes-keys-2026-03-01-to-2026-03-08.csv"),
-    ],
-)
-def test_the_name_of_a_download_has_its_period(browser_client, workspace, query, ending):
-    answer = browser_client.get(f"/w/lumen-books/production/outcomes.csv?table=keys&{query}")
-    assert answer["Content-Disposition"] == f'attachment; filename="lumen-books-production-{ending}"'
-    answer.getvalue()  # an unread download would close the connection, and the rows of the module would be lost
