@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 
 from outcomes.broken_joins.moves.outcome_rows import ReportSummary, count_outcome, lock_conversations
 from outcomes.models import Conversation, MovedOutcome, Outcome
-from outcomes.tallies.adjust import TallyChange, adjust_tallies, lock_adjustments
+from outcomes.tallies.adjust_to_moves_and_deletions import TallyChange, adjust_tallies, lock_adjustments
 from wire.errors import Unavailable
 from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace

@@ -36,8 +36,8 @@ SHORT = 100_000  # reports in a period without a whole day: with this many or fe
 # Each row of a bucket is one shard (column `lane`) of a key. A row that was left out has at most `most` outcomes: the
 # highest number of the smallest magnitude that was read. It also has no more outcomes than the same shard of ALL_KEYS,
 # because reports and registrations only add outcomes. That second bound is often 0: many shards of ALL_KEYS count only
-# conversations that started in the bucket, and no outcomes. Only outcomes.tallies.adjust subtracts, and it writes to
-# shard SHARDS alone.
+# conversations that started in the bucket, and no outcomes. Only outcomes.tallies.adjust_to_moves_and_deletions
+# subtracts, and it writes to shard SHARDS alone.
 SELECT_LARGEST = f"""
 WITH large AS (
   SELECT bucket.*, key_tally.*

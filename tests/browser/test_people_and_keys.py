@@ -10,18 +10,27 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from affidavit import IntentRejected, IntentVerifier, MemoryNonces
-from alerts.models import Alert
-from tests.alerts.alerts import make_alert, make_target
 from tests.workspaces.people.authenticator_app import read_code
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
 from workspaces.create import NewWorkspace
-from workspaces.models import ApiKey
+from workspaces.models import AuditEntry, Membership
+from workspaces.people.sign_in.links import create_link
 
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
 OUTCOMES = {"outcomes": [{"conversationId": "conv_1", "outcomeKey": "purchase"}]}
 
 
@@ -186,68 +195,78 @@ def test_on_a_phone_a_new_key_is_in_sight_once_it_is_created(new_tab, start_of_p
     expect(page.locator("#new-key")).to_be_in_viewport()
 
 
-CLICK_TWICE = """(button) => {
-    button.click();
-    setTimeout(() => button.click(), 5);
-}"""
+def test_an_invited_person_signs_in_through_the_provider_and_adds_a_passkey(
+    chromium, live_server, transactional_db, workspace, settings
+):
+    settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET, settings.OIDC_NAME = CLIENT_ID, CLIENT_SECRET, "Example login"
+    base = live_server.url.replace("127.0.0.1", "localhost")  # passkeys need a host name, not an IP address
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    with run_provider() as provider:
+        settings.OIDC_ISSUER = provider.issuer
+        link = invite_by_page(chromium, base, ADA["email"])
+        page = chromium.new_context().new_page()
+        complaints = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.goto(link)
+        page.get_by_role("link", name="Continue with Example login").click()
+        page.get_by_role("button", name="Accept as ada@example.com").click()
+        page.wait_for_url("**/w/lumen-books/production/overview")
+        assert Membership.objects.get().role == "admin"
+
+        devices = page.context.new_cdp_session(page)
+        devices.send("WebAuthn.enable")
+        devices.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+        page.goto(f"{base}/account/second-factor/passkeys/add")
+        page.get_by_role("button", name="Add").click()
+        page.wait_for_url("**/account/second-factor/codes")
+
+        page.get_by_role("button", name="Sign out").first.click()
+        page.get_by_role("link", name="Continue with Example login").click()
+        page.wait_for_url("**/account/second-factor/sign-in")
+        page.get_by_role("button", name="Use a passkey").click()
+        page.wait_for_url("**/w/lumen-books/production/overview")
+    assert complaints == []
+    actions = set(AuditEntry.objects.filter(actor="ada@example.com").values_list("action", flat=True))
+    assert {"member joined", "signed in", "signed out", "second factor added"} <= actions
+    page.context.close()
 
 
-def test_a_double_click_creates_one_key(new_tab: Any, start_of_pages: str) -> None:
-    page = new_tab().open(f"{start_of_pages}/keys")
-    form = page.locator("form[action*='keys/create']")
-    form.get_by_label("Name").fill("clicked twice")
-    form.get_by_label("report").check()
-    form.get_by_role("button", name="Create key").evaluate(CLICK_TWICE)
-    page.get_by_text("clicked twice").first.wait_for()
-    assert ApiKey.objects.filter(name="clicked twice").count() == 1
+def test_a_passkey_that_cannot_be_added_says_why(chromium, live_server, transactional_db, workspace, settings):
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    operator = get_user_model().objects.create_superuser("operator")
+    for host, words in (
+        ("127.0.0.1", "Passkeys need HTTPS and a host name, or localhost."),
+        ("localhost", "This device has a passkey of your account already."),
+    ):
+        base = f"http://{host}:{urlsplit(live_server.url).port}"
+        page = chromium.new_context().new_page()
+        page.goto(f"{base}/sign-in/{create_link(operator, now=timezone.now())}")
+        page.get_by_role("button", name="Sign in").click()
+        devices = page.context.new_cdp_session(page)
+        devices.send("WebAuthn.enable")
+        devices.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+        page.goto(f"{base}/account/second-factor/passkeys/add")
+        page.get_by_role("button", name="Add").click()
+        if host == "localhost":
+            page.wait_for_url("**/account/second-factor/codes")
+            page.goto(f"{base}/account/second-factor/passkeys/add")
+            page.get_by_role("button", name="Add").click()
+        fault = page.locator("[data-passkey-fault]")
+        fault.wait_for(state="visible", timeout=5_000)
+        assert fault.inner_text() == words
+        page.context.close()
 
 
-def test_a_double_click_creates_one_alert(new_tab: Any, start_of_pages: str, workspace: NewWorkspace) -> None:
-    target, _ = make_target(workspace, "https://8.8.8.8/hooks")
-    page = new_tab().open(f"{start_of_pages}/alerts?kind=drift.breaking&targets={target.pk}")
-    page.get_by_role("button", name="Save alert").evaluate(CLICK_TWICE)
-    page.get_by_role("button", name="Pause Breaking drift").first.wait_for()
-    assert Alert.objects.count() == 1
-
-
-def test_a_question_about_a_target_or_an_alert_keeps_the_form_of_a_new_alert(
-    new_tab: Any, start_of_pages: str, workspace: NewWorkspace
-) -> None:
-    target, _ = make_target(workspace, "https://8.8.8.8/hooks", name="ops")
-    make_alert(workspace, target)
-    page = new_tab().open(f"{start_of_pages}/alerts?new=1")
-    page.get_by_role("radio", name="Jump of rejected calls").check()
-    page.get_by_label("Least cases").fill("77")
-    heading = page.get_by_role("heading", name=re.compile("^(Rotate|Delete|Change) "))
-    question = page.locator("section", has=heading)
-    for name in ("Rotate the secret of ops", "Delete ops", "Edit ops", re.compile("Delete Breaking drift")):
-        page.get_by_role("button", name=name).click()
-        question.get_by_role("link").click()
-        assert page.get_by_label("Least cases").input_value() == "77"
-        assert page.get_by_role("radio", name="Jump of rejected calls").is_checked()
-        assert question.count() == 0
-    page.get_by_role("button", name="Rotate the secret of ops").click()
-    page.get_by_role("button", name="Rotate now").click()
-    page.get_by_text("whsec_").first.wait_for()
-    assert page.get_by_label("Least cases").input_value() == "77"
-
-
-def test_after_signing_in_again_in_another_tab_a_form_that_was_open_is_accepted(
-    new_tab: Any, start_of_pages: str
-) -> None:
-    tab = new_tab()
-    page = tab.open(f"{start_of_pages}/annotations")
-    page.get_by_label("What happened").fill("Written before")
-    page.context.add_cookies([{"name": "csrftoken", "value": "b" * 32, "url": tab.base}])  # as signing in does
-    page.get_by_role("button", name="Add").click()
-    page.get_by_role("row", name="Written before").wait_for()
-
-
-def test_so_is_a_form_that_has_a_field_with_the_name_method(new_tab: Any, start_of_pages: str) -> None:
-    """In a script, such a field stands in the place of the form's own method."""
-    tab = new_tab()
-    page = tab.open(f"{start_of_pages}/operation?method=GET&path=/orders/{{orderId}}&open=template")
-    page.locator("#template-target").fill("/orders/{id}")
-    page.context.add_cookies([{"name": "csrftoken", "value": "b" * 32, "url": tab.base}])
-    page.locator("#template-target").press("Enter")
-    page.get_by_role("heading", name="/orders/{id}").wait_for()
+def invite_by_page(chromium, base, email):
+    """Invite as an operator does, and return the link that the page shows."""
+    operator = get_user_model().objects.create_superuser("operator")
+    page = chromium.new_context().new_page()
+    page.goto(f"{base}/sign-in/{create_link(operator, now=timezone.now())}")
+    page.get_by_role("button", name="Sign in").click()
+    page.goto(f"{base}/w/lumen-books/production/members")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("admin").check()
+    page.get_by_role("button", name="Invite").click()
+    link = page.inner_text("#invitation-link")
+    page.context.close()
+    return link

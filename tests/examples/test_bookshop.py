@@ -12,12 +12,12 @@ import pytest
 
 import affidavit
 from examples.bookshop import people
-from examples.bookshop.__main__ import announce_release
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.call_mistakes import MISTAKES
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.habits import Habits
+from examples.bookshop.live_traffic import announce_release
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, compute_pin
 

@@ -31,7 +31,7 @@ from outcomes.broken_joins.moves.outcome_rows import (
     write_updates,
 )
 from outcomes.models import Move, MovedOutcome
-from outcomes.tallies.adjust import lock_adjustments
+from outcomes.tallies.adjust_to_moves_and_deletions import lock_adjustments
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.audit.record import record_audit

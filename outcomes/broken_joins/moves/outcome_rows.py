@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from outcomes.broken_joins.moves import sql
-from outcomes.tallies.adjust import TallyChange, adjust_tallies
+from outcomes.tallies.adjust_to_moves_and_deletions import TallyChange, adjust_tallies
 from workspaces.models import Environment
 
 

@@ -1,20 +1,18 @@
-"""The files: plain, gzip or zip, cut off, broken or large; their entries are read one by one."""
+"""The files: plain or gzip, cut off, broken or large; their entries are read one by one."""
 
 import gzip
 import json
 import tracemalloc
-import zipfile
 from unittest.mock import patch
 
 import pytest
-from har.har_files import NOW, entry, har
+from har.har_files import entry, har
 from hypothesis import given
 from hypothesis import strategies as st
 
 import affidavit._har.file as har_file
 from affidavit._errors import HarError
 from affidavit._har.attached_bodies import TooLarge
-from affidavit._har.entries import read_har
 from affidavit._har.file import scan
 
 
@@ -164,25 +162,3 @@ def test_memory_does_not_grow_with_the_file(write_file):
         tracemalloc.stop()
     assert path.stat().st_size > 20_000_000
     assert peak < 3_000_000
-
-
-@pytest.mark.parametrize(("flags", "method"), [(b"\x01\x00", b"\x00\x00"), (b"\x00\x00", b"\x63\x00")])
-def test_a_zip_that_is_encrypted_or_packed_in_an_unusual_way_is_reported_in_one_line(tmp_path, flags, method):
-    path = tmp_path / "recording.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("har.har", json.dumps(har()))
-    data = bytearray(path.read_bytes())
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the member, and its entry in the directory
-        start = data.index(signature) + offset
-        data[start : start + 4] = flags + method
-    path.write_bytes(data)
-    with pytest.raises(HarError, match=r"recording\.zip .* without a password"):
-        list(read_har(path, now=NOW))
-
-
-def test_a_zip_without_a_har_says_so(tmp_path):
-    path = tmp_path / "other.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.txt", "x")
-    with pytest.raises(HarError, match=r"no \.har files"):
-        list(read_har(path, now=NOW))

@@ -8,15 +8,8 @@ from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._shapes.descriptor_to_evidence import from_descriptor
 from affidavit._shapes.evidence import Evidence
 from affidavit.operations._documents import build_operation_document, has_begun
-from affidavit.operations._operation_sums import (
-    PARAMETER,
-    Identity,
-    OperationSum,
-    OperationSums,
-    Part,
-    build_media_types,
-    strip_names,
-)
+from affidavit.operations._identity import PARAMETER, Identity, strip_names
+from affidavit.operations._operation_sums import OperationSum, OperationSums, Part, build_media_types
 
 
 def count_operations(observations: Iterable[Mapping[str, Any]]) -> Mapping[Identity, int]:

@@ -16,17 +16,8 @@ from ._documents import (
     merge_parameter_types,
     name_path,
 )
-from ._operation_sums import (
-    PARAMETER,
-    REQUEST,
-    Identity,
-    OperationSum,
-    OperationSums,
-    Part,
-    build_media_types,
-    part_key,
-    strip_names,
-)
+from ._identity import PARAMETER, Identity, strip_names
+from ._operation_sums import REQUEST, OperationSum, OperationSums, Part, build_media_types, part_key
 
 __all__ = [
     "PARAMETER",

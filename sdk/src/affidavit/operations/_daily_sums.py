@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ._operation_sums import Identity, OperationSum, OperationSums
+from ._identity import Identity
+from ._operation_sums import OperationSum, OperationSums
 
 SECONDS_PER_DAY = 86400
 

@@ -10,7 +10,8 @@ from affidavit._paths.no_operation_statuses import NO_OPERATION
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.evidence_to_descriptor import describe
 
-from ._operation_sums import NAMELESS, REQUEST, Identity, OperationSum, Part
+from ._identity import NAMELESS, Identity
+from ._operation_sums import REQUEST, OperationSum, Part
 
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract §3)
 

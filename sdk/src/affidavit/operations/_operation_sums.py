@@ -6,7 +6,6 @@ to the stored sums. Counts change in no other way (contract §4).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,8 +14,8 @@ from typing import Any, NamedTuple
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.media_types import bound_media_types, reduce_media_type
 
-PARAMETER = re.compile(r"\{([^{}]*)\}")
-NAMELESS = "{}"
+from ._identity import Identity
+
 REQUEST = "request"
 
 
@@ -36,21 +35,6 @@ class Part(NamedTuple):
 def part_key(part: Part) -> str:
     """Return how addresses, rules and drift name a part: `query`, `request`, or the status of a response."""
     return str(part.status or part.name)
-
-
-class Identity(NamedTuple):
-    """The identity of an operation in an environment.
-
-    key: its template with nameless parameters.
-    """
-
-    method: str
-    key: str
-
-
-def strip_names(path: str) -> str:
-    """Return a template with nameless parameters: `/orders/{orderId}` → `/orders/{}`."""
-    return PARAMETER.sub(NAMELESS, path)
 
 
 @dataclass

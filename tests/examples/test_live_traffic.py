@@ -1,4 +1,4 @@
-"""The bookshop's program: its traffic goes on even after long pauses, and ends when the hub stays away."""
+"""The live traffic of the bookshop goes on even after long pauses, and ends when the hub stays away."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from examples.bookshop import __main__ as program
+from examples.bookshop import live_traffic
 from examples.bookshop.assistant import HubAway, KeyRefused
 from examples.bookshop.release import DEPLOYMENT_SECONDS
 
@@ -37,17 +37,17 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[float], None]], 
     """
     clock = Clock()
     start = clock.now
-    monkeypatch.setattr(program, "time", clock)
-    monkeypatch.setattr(program, "open_scene", lambda *assistants: [])
+    monkeypatch.setattr(live_traffic, "time", clock)
+    monkeypatch.setattr(live_traffic, "open_scene", lambda *assistants: [])
 
     def run_until_end(act: Callable[[float], None]) -> tuple[int, float]:
         def converse(*_: Any) -> Iterator[float]:
             act(clock.now - start)
             yield from ()
 
-        monkeypatch.setattr(program.people, "run_conversation", converse)
+        monkeypatch.setattr(live_traffic.people, "run_conversation", converse)
         assistant: Any = SimpleNamespace(chance=Random(1), with_pace=lambda pace: None)
-        status = program.run_conversations([assistant, assistant], released_at=float("inf"))
+        status = live_traffic.run_conversations([assistant, assistant], released_at=float("inf"))
         return status, clock.now - start
 
     return run_until_end
@@ -62,7 +62,7 @@ def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
             raise KeyRefused
 
     status, seconds = run(act)
-    quiet = [start for start in starts if start > program.LIVELY_SECONDS]
+    quiet = [start for start in starts if start > live_traffic.LIVELY_SECONDS]
     assert (status, seconds > HOURS * 3600) == (0, True)
     assert HOURS * 3 < len(quiet) < HOURS * 12  # about six conversations an hour
     assert len(starts) - len(quiet) > 100
@@ -70,9 +70,9 @@ def test_traffic_goes_on_for_hours_although_nothing_is_due_for_minutes(run):
 
 def test_a_release_is_announced_before_it_takes_effect(monkeypatch):
     clock, announced = Clock(), list[tuple[float, float]]()
-    monkeypatch.setattr(program, "time", clock)
-    monkeypatch.setattr(program, "open_scene", lambda *assistants: [])
-    monkeypatch.setattr(program.people, "run_conversation", lambda *_: iter(()))
+    monkeypatch.setattr(live_traffic, "time", clock)
+    monkeypatch.setattr(live_traffic, "open_scene", lambda *assistants: [])
+    monkeypatch.setattr(live_traffic.people, "run_conversation", lambda *_: iter(()))
 
     def note(path: str, body: dict[str, Any]) -> None:
         announced.append((clock.now, body["at"]))
@@ -81,7 +81,7 @@ def test_a_release_is_announced_before_it_takes_effect(monkeypatch):
     assistant: Any = SimpleNamespace(chance=Random(1), with_pace=lambda pace: None, ask_hub=note)
     assistant.with_key = lambda key: assistant
     released_at = clock.now + 180
-    assert program.run_conversations([assistant, assistant], released_at=released_at) == 0
+    assert live_traffic.run_conversations([assistant, assistant], released_at=released_at) == 0
     ((now, at),) = announced
     assert at <= now < released_at
     assert at == released_at - DEPLOYMENT_SECONDS
@@ -94,7 +94,7 @@ def test_the_program_ends_when_the_hub_stays_away(run):
 
     status, seconds = run(act)
     assert status == 1
-    assert 100 + program.HUB_PATIENCE <= seconds < 120 + program.HUB_PATIENCE
+    assert 100 + live_traffic.HUB_PATIENCE <= seconds < 120 + live_traffic.HUB_PATIENCE
 
 
 def test_the_program_goes_on_if_the_hub_answers_again_in_time(run):

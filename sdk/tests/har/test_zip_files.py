@@ -1,4 +1,4 @@
-"""Bodies that lie beside a HAR in the zip of Playwright."""
+"""A HAR in a zip file, as Playwright writes it, with bodies beside it."""
 
 import json
 import zipfile
@@ -57,3 +57,25 @@ def test_a_zip_of_a_folder_made_by_macos_has_one_har_and_its_bodies(tmp_path):
         archive.writestr("__MACOSX/recording/._1f.json", b"\0\x05\x16\x07")
     (item,) = read_har(path, now=NOW)
     assert item.response == {"a": 1}
+
+
+@pytest.mark.parametrize(("flags", "method"), [(b"\x01\x00", b"\x00\x00"), (b"\x00\x00", b"\x63\x00")])
+def test_a_zip_that_is_encrypted_or_packed_in_an_unusual_way_is_reported_in_one_line(tmp_path, flags, method):
+    path = tmp_path / "recording.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("har.har", json.dumps(har()))
+    data = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the member, and its entry in the directory
+        start = data.index(signature) + offset
+        data[start : start + 4] = flags + method
+    path.write_bytes(data)
+    with pytest.raises(HarError, match=r"recording\.zip .* without a password"):
+        list(read_har(path, now=NOW))
+
+
+def test_a_zip_without_a_har_says_so(tmp_path):
+    path = tmp_path / "other.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "x")
+    with pytest.raises(HarError, match=r"no \.har files"):
+        list(read_har(path, now=NOW))
