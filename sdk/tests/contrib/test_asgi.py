@@ -367,7 +367,7 @@ async def test_a_response_that_middleware_makes_a_stream_is_not_kept(inner, stat
 
 
 @in_loop
-async def test_reports_name_the_route_only_after_the_router_has_run():
+async def test_reports_name_the_route_of_accepted_and_of_refused_calls():
     app = shop(make_protection(reports=(reports := RecordedReports())))
     for path in ("/orders/17", "/v1/orders/17"):
         assert (await exchange(app, "GET", path, [("x-service-intent", sign_call(f"GET {path}", {}))])).status == 200
@@ -375,7 +375,7 @@ async def test_reports_name_the_route_only_after_the_router_has_run():
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("accepted", "GET /v1/orders/{order_id}"),
-        ("missing-header", ""),  # rejected before the app's router ran, so without an operation
+        ("missing-header", "GET /orders/{order_id}"),  # though it was rejected before the app's router ran
     ]
 
 

@@ -44,7 +44,9 @@ def call_wsgi(app):
         environ = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": path,
-            "wsgi.input": None,
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "wsgi.url_scheme": "http",
             "HTTP_X_SERVICE_INTENT": INVALID_HEADER,
         }
         statuses = []
@@ -69,12 +71,44 @@ def test_an_asgi_app_without_known_routes_reports_no_path():
     assert list_reported_operations(lambda protection: call_asgi(asgi.IntentMiddleware(None, protection))) == {None}
 
 
-def test_flask_reports_no_path():
+def test_flask_is_reported_by_its_routes_although_it_never_saw_the_call():
     flask = pytest.importorskip("flask", reason="needs Flask")
 
     def call(protection):
         app = flask.Flask(__name__)
         app.add_url_rule("/users/<name>", "show", lambda name: name)
+        app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, protection)
+        call_wsgi(app)
+
+    assert list_reported_operations(call) == {"GET /users/{name}", None}
+
+
+def test_the_prefix_of_a_server_and_the_method_belong_to_the_route_of_flask():
+    flask = pytest.importorskip("flask", reason="needs Flask")
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    app = flask.Flask(__name__)
+    app.add_url_rule("/users/<int:pk>", "show", str, methods=["GET"])
+    app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, make_protection(reports=reports))
+    for method, path in (("GET", "/users/7"), ("DELETE", "/users/7"), ("GET", "/users/jane")):
+        assert app.test_client().open(path, method=method, base_url="http://localhost/shop").status_code == 403
+    reports.flush()
+    assert [item.get("operation") for item in hub.items] == ["GET /shop/users/{pk}", None]
+    assert [item["count"] for item in hub.items] == [1, 2]
+
+
+def test_no_converter_of_the_app_runs_for_a_call_that_is_not_admitted():
+    """A converter of Flask may ask the database."""
+    flask = pytest.importorskip("flask", reason="needs Flask")
+    routing = pytest.importorskip("werkzeug.routing")
+
+    class Converter(routing.BaseConverter):
+        def to_python(self, value):
+            raise AssertionError(value)
+
+    def call(protection):
+        app = flask.Flask(__name__)
+        app.url_map.converters["user"] = Converter
+        app.add_url_rule("/users/<user:name>", "show", lambda name: name)
         app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, protection)
         call_wsgi(app)
 
@@ -105,17 +139,106 @@ def test_an_app_of_flask_that_another_mounts_is_not_reported_by_the_route_alone(
     assert [item.get("operation") for item in hub.items] == [None]
 
 
+@pytest.mark.parametrize("is_around", [False, True])
 @pytest.mark.parametrize("package", ["starlette", "fastapi"])
-def test_starlette_and_fastapi_report_no_path(package):
+def test_starlette_and_fastapi_are_reported_by_their_routes_although_they_never_saw_the_call(package, is_around):
     applications = pytest.importorskip(f"{package}.applications", reason=f"needs {package}")
 
     def call(protection):
         app = getattr(applications, {"starlette": "Starlette", "fastapi": "FastAPI"}[package])()
         app.add_route("/users/{name}", lambda request: None)
+        if is_around:
+            app = asgi.IntentMiddleware(app, protection)
+        else:
+            app.add_middleware(asgi.IntentMiddleware, protection=protection)
+        call_asgi(app)
+
+    assert list_reported_operations(call) == {"GET /users/{name}", None}
+
+
+@pytest.mark.parametrize("is_around", [False, True])
+@pytest.mark.parametrize("root_path", ["", "/api"])
+def test_a_refused_call_of_fastapi_has_the_operation_of_an_accepted_one(is_around, root_path):
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+    static_files = pytest.importorskip("starlette.staticfiles")
+
+    def show(pk: int):
+        return pk
+
+    async def show_in_tenant(tenant: str, pk: int):
+        return pk
+
+    inner, outer, mounted = fastapi.APIRouter(), fastapi.APIRouter(prefix="/v1"), fastapi.FastAPI()
+    inner.add_api_route("/orders/{pk}", show)
+    inner.add_api_route("/orders/{pk}", show, methods=["POST"])
+    outer.include_router(inner, prefix="/shop")
+    mounted.include_router(inner)
+    app = fastapi.FastAPI(root_path=root_path)
+    app.add_api_route("/plain", lambda: 1)
+    app.include_router(outer)
+    app.include_router(fastapi.APIRouter(), prefix="/empty")
+    app.mount("/files", static_files.StaticFiles(directory="."))
+    app.mount("/tenants/{tenant}", mounted)
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    protection = make_protection(reports=reports)
+    if is_around:
+        app = asgi.IntentMiddleware(app, protection)
+    else:
+        app.add_middleware(asgi.IntentMiddleware, protection=protection)
+    for method, path, route in (
+        ("GET", "/plain", "/plain"),
+        ("GET", "/v1/shop/orders/7", "/v1/shop/orders/{pk}"),
+        ("POST", "/v1/shop/orders/7", "/v1/shop/orders/{pk}"),
+        ("GET", "/tenants/jane/orders/7", "/tenants/{tenant}/orders/{pk}"),
+        ("GET", "/tenants/jane/files/7", None),
+        ("DELETE", "/v1/shop/orders/7", "/v1/shop/orders/{pk}"),  # 405
+        ("GET", "/files/jane", None),
+        ("GET", "/jane", None),
+    ):
+        if root_path and path.startswith("/tenants/"):
+            continue  # Starlette itself finds no route behind a mount if the path lacks the prefix
+        signed_path = path if is_around else root_path + path
+        for header in (INVALID_HEADER, sign_call(f"{method} {signed_path}", {})):
+            asyncio.run(exchange(app, method, path, [("x-service-intent", header)]))
+            reports.flush()
+        (refused, accepted) = hub.items
+        assert refused.get("operation") == (route and f"{method} {root_path}{route}")
+        assert (accepted["result"], accepted.get("operation")) == ("accepted", refused.get("operation"))
+        hub.items.clear()
+
+
+def test_only_patterns_of_starlette_are_matched_for_a_call_that_is_not_admitted():
+    """A converter of the app may ask the database, and a route of another kind may run any code."""
+    applications = pytest.importorskip("starlette.applications", reason="needs starlette")
+    routing = pytest.importorskip("starlette.routing")
+    convertors = pytest.importorskip("starlette.convertors")
+
+    class Converter(convertors.Convertor):
+        regex = "[^/]+"
+
+        def convert(self, value):
+            raise AssertionError(value)
+
+        def to_string(self, value):
+            return value
+
+    class OwnRoute(routing.BaseRoute):
+        def matches(self, scope):
+            raise AssertionError(scope)
+
+    convertors.register_url_convertor("user", Converter())
+
+    def call(protection):
+        routes = [
+            routing.Route("/users/{name:user}", lambda request: None),
+            OwnRoute(),
+            routing.Route("/{name}", print),
+        ]
+        app = applications.Starlette(routes=routes)
         app.add_middleware(asgi.IntentMiddleware, protection=protection)
         call_asgi(app)
 
-    assert list_reported_operations(call) == {None}
+    assert list_reported_operations(call) == {"GET /users/{name}", None}
 
 
 def test_django_reports_only_routes(request):

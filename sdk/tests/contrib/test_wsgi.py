@@ -96,10 +96,10 @@ def test_query_arguments_are_verified():
     answer = client.get("/orders/17?full=1", headers={"X-Service-Intent": header})
     assert answer.get_json() == {"id": 17, "args": {"full": "1"}}
     assert client.get("/orders/17?full=2", headers={"X-Service-Intent": header}).get_json()["reason"] == "args-mismatch"
-    # The second call was rejected before the app's router ran, so its operation is not known.
+    # The second call has its operation, though it was rejected before the app's router ran.
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
-        ("args-mismatch", ""),
+        ("args-mismatch", "GET /orders/{order_id}"),
     ]
 
 

@@ -32,6 +32,7 @@ from affidavit._protection.protection import (
     require_intent,
 )
 from affidavit.contrib._asgi.event_loop import require_asyncio, require_thread_of_its_own
+from affidavit.contrib._asgi.match_route import match_route
 from affidavit.contrib._asgi.messages import (
     AsgiApp,
     HeldResponse,
@@ -417,5 +418,5 @@ async def _send_whole(answer: StoredResponse, send: Send) -> None:
 
 
 def _find_route_path(scope: Scope, entrance: Entrance) -> str | None:
-    rule = find_route(scope, entrance)
+    rule = find_route(scope, entrance) or match_route(scope, entrance)
     return None if rule is None else parse_route_path(rule)

@@ -23,7 +23,8 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._shapes.media_types import name_utf8
-from affidavit.contrib._wsgi.environ import Environ, WsgiApp, decode, find_rule, read_body, read_prefix
+from affidavit.contrib._wsgi.environ import Environ, WsgiApp, decode, read_body, read_prefix
+from affidavit.contrib._wsgi.routes import find_rule, match_rule
 from affidavit.contrib._wsgi.witness import WitnessMiddleware as WitnessMiddleware
 
 _P = ParamSpec("_P")
@@ -96,7 +97,7 @@ class IntentMiddleware:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """See PEP 3333."""
-        gate, outer_gate = _Gate(self._protection, environ), environ.get(_GATE_IN_ENVIRON)
+        gate, outer_gate = _Gate(self._protection, environ, self._app), environ.get(_GATE_IN_ENVIRON)
         if isinstance(outer_gate, _Gate) and outer_gate.has_verified(gate):
             return self._app(environ, start_response)
         environ[_GATE_IN_ENVIRON] = gate
@@ -116,8 +117,9 @@ class IntentMiddleware:
 class _Gate:
     """One request, verified at most once: by the middleware or by the decorator of its view."""
 
-    def __init__(self, protection: Protection, environ: Environ) -> None:
+    def __init__(self, protection: Protection, environ: Environ, app: WsgiApp) -> None:
         self.protection = protection
+        self._app = app
         self.admission: Admission | None = None
         self._route_path: str | None = None
         self._environ = environ
@@ -150,7 +152,9 @@ class _Gate:
 
     def note_route(self) -> None:
         """Note the route, before Flask forgets it."""
-        rule = find_rule(self._environ, *self._given_path)
+        self._keep_route(find_rule(self._environ, *self._given_path))
+
+    def _keep_route(self, rule: str | None) -> None:
         path = None if rule is None else parse_route_path(rule)
         if path is not None:
             self._route_path = self._prefix + path
@@ -158,6 +162,8 @@ class _Gate:
     def _find_route(self) -> str | None:
         if self._route_path is None:
             self.note_route()
+        if self._route_path is None and self.admission is None:
+            self._keep_route(match_rule(self._app, self._environ))
         return self._route_path
 
     def _build_call(self, body: bytes) -> Call:

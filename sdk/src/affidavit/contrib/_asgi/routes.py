@@ -42,10 +42,14 @@ def find_route(scope: Scope, entrance: Entrance) -> str | None:
     if not isinstance(rule, str):
         return None
     prefix = _find_prefix(scope, entrance, rule)
-    if prefix is None:
-        return None
+    return None if prefix is None else prefix + find_typed_rule(route, scope.get("endpoint"))
+
+
+def find_typed_rule(route: Any, endpoint: object) -> str:
+    """Return the rule of a route without its mounts. FastAPI's has the types of the view's parameters."""
+    rule: str = route.path
     dependant = getattr(route, "dependant", None)
-    return prefix + (rule if dependant is None else _add_converters(scope.get("endpoint"), rule, dependant))
+    return rule if dependant is None else _add_converters(endpoint, rule, dependant)
 
 
 def find_route_object(scope: Scope) -> object | None:

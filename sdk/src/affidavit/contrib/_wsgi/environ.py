@@ -10,8 +10,6 @@ from affidavit._protection.problem_responses import answer_body_incomplete, answ
 Environ = dict[str, Any]
 WsgiApp = Callable[[Environ, Any], Iterable[bytes]]
 
-_RULE = "affidavit.route"
-_FOUND_RULE = "affidavit.found_rule"
 _CHUNK = 64 * 1024
 
 
@@ -64,30 +62,3 @@ def _read_at_most(source: Any, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def has_no_route(environ: Environ) -> bool:
-    """Return whether Flask found no route: an unknown path, or one to redirect."""
-    return getattr(environ.get("werkzeug.request"), "url_rule", "") is None
-
-
-def find_rule(environ: Environ, prefix: str, path_info: str) -> str | None:
-    """Return the route that Flask, or another user of Werkzeug's router, found; None if it is unknown.
-
-    It is unknown, too, if the app is mounted in an app of the server: what that took from the path may be a value.
-
-    prefix, path_info: SCRIPT_NAME and PATH_INFO as the server gave them.
-
-    Flask forgets the route at the end of the request. Therefore this function also keeps it in the environ, where an
-    outer middleware finds it later.
-    """
-    rule = getattr(getattr(environ.get("werkzeug.request"), "url_rule", None), "rule", None)
-    if isinstance(rule, str):
-        environ[_FOUND_RULE] = rule, environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
-    if _FOUND_RULE not in environ:
-        own_rule: str | None = environ.get(_RULE)
-        return own_rule
-    found_rule: str
-    found_rule, routed_prefix, routed_path_info = environ[_FOUND_RULE]
-    is_mounted = routed_prefix != prefix and routed_path_info != path_info
-    return None if is_mounted else found_rule

@@ -10,7 +10,8 @@ from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type,
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
 
-from .environ import Environ, WsgiApp, decode, find_rule, has_no_route, read_body_type
+from .environ import Environ, WsgiApp, decode, read_body_type
+from .routes import find_rule, has_no_route
 
 
 class WitnessMiddleware:
