@@ -17,6 +17,7 @@ from intents.models import Rejection
 from intents.rejections import queries, rejections_by_key
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.grown_reasons import find_new_reason
+from intents.rejections.growth.main_operation import find_main_operation
 from intents.rejections.growth.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.single_rejections import find_first_rejection, list_rejections
@@ -30,7 +31,6 @@ from intents.rejections.tallies.totals import (
     count_refused_v1,
     count_rejections,
     count_verifications,
-    find_main_operation,
     group_by_operation,
     group_by_reason,
     group_by_version,

@@ -1,13 +1,13 @@
-"""Read one rejection, the intent that its call carried, and the rejections like it."""
+"""Read one rejection, and the rejections like it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Min, QuerySet, Sum
+from django.db.models import Min, Sum
 
-from intents.models import MintedIntent, Rejection
+from intents.models import Rejection
 from wire.time.period import ceil_to_quarter, floor_to_quarter
 from workspaces.models import Environment
 
@@ -48,32 +48,3 @@ def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejection
     )  # fmt: skip
     totals = alike.aggregate(calls=Sum("count"), since=Min("occurred_at"))
     return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at, start, end)
-
-
-def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
-    """Return the last intent that the hub minted for a rejection's tool call before the rejection, if any.
-
-    For `not-yet-valid` it is the first one after the rejection, whose time is that of the backend's slow clock.
-
-    All environments that the reader may see are searched: an intent of another one explains an `audience-mismatch`.
-    """
-    if not rejection.tool_call_id:
-        return None
-    if rejection.reason == "not-yet-valid":
-        later = _select_intents(environment, rejection).filter(issued_at__gt=rejection.occurred_at)
-        return later.select_related("environment").order_by("issued_at", "id").first()
-    intents = select_intents_before(environment, rejection)
-    return intents.select_related("environment").order_by("-issued_at", "-id").first()
-
-
-def select_intents_before(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
-    """Return the intents that were minted for a rejection's tool call before the rejection.
-
-    They are of all environments that the reader may see.
-    """
-    return _select_intents(environment, rejection).filter(issued_at__lte=rejection.occurred_at)
-
-
-def _select_intents(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
-    environments = list(environment.readable.values_list("pk", flat=True))
-    return MintedIntent.objects.filter(environment__in=environments, tool_call_id=rejection.tool_call_id)

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
@@ -130,16 +129,6 @@ def count_refused_v1(totals: Iterable[Total]) -> Mapping[str, int]:
         if total.version == 1 and total.result == "unsupported-version":
             counts[total.operation] += total.count
     return dict(counts.most_common())
-
-
-def find_main_operation(totals: Iterable[Total], reason: str) -> str:
-    """Return the operation of more than half of the rejections with this reason; "" if there is none."""
-    counts: Counter[str] = Counter()
-    for total in totals:
-        if total.result == reason:
-            counts[total.operation] += total.count
-    operation, count = max(counts.items(), key=itemgetter(1), default=("", 0))
-    return operation if count * 2 > counts.total() else ""
 
 
 def _summarize(name: str | int, group: Sequence[Total]) -> GroupSummary:
