@@ -77,6 +77,40 @@ def test_of_64_copies_in_four_processes_exactly_one_passes(path):
         assert count_passes_at_once(lambda turn=turn: isinstance(claim(deliveries, f"c-{turn}"), Claim)) == 1
 
 
+LATER_WORKER = """
+import sys
+from affidavit import SqliteNonces
+
+nonces = SqliteNonces(sys.argv[1])
+for line in sys.stdin:
+    nonce, now = line.split()
+    print(nonces.burn("w", nonce, float(now) + 300, now=float(now)), flush=True)
+"""
+
+
+@pytest.mark.parametrize("endings", [["", "-wal", "-shm"], ["-wal", "-shm"], ["-shm"]])
+def test_processes_share_the_file_again_after_it_was_deleted(path, endings, caplog):
+    """A worker that starts later opens new files: the earlier ones must not go on with the deleted ones."""
+    nonces = SqliteNonces(path)
+    assert burn(nonces, "before")
+    for ending in endings:
+        path.with_name(path.name + ending).unlink()
+    with subprocess.Popen(
+        [sys.executable, "-c", LATER_WORKER, path], env=subprocess_environment(), text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as later:  # fmt: skip
+
+        def burn_in_later_worker(nonce):
+            later.stdin.write(f"{nonce} {NOW}\n")
+            later.stdin.flush()
+            return later.stdout.readline().strip() == "True"
+
+        assert [burn_in_later_worker("n"), burn(nonces, "n")] == [True, False]
+        assert [burn(nonces, "m"), burn_in_later_worker("m")] == [True, False]
+        later.stdin.close()
+    assert caplog.text.count("deleted or replaced") == 1
+
+
 WORKER = """
 import sys, time
 from affidavit import SqliteDeliveries, SqliteNonces, StoredResponse

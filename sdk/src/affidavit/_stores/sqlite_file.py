@@ -1,13 +1,14 @@
 """A SQLite file as the store of several processes: one connection in each, and none carried across a fork."""
 
+import logging
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from weakref import WeakValueDictionary
 
-from .sql import Database, Turns
+from .sql import Database, Execute, T, Turns
 
 _BUSY_TIMEOUT = 5.0
 """Seconds to wait for the write of another process. A write takes well under a millisecond."""
@@ -15,6 +16,8 @@ _FORK_PATIENCE = 1.0
 """Seconds that a fork waits for a running transaction."""
 _JOURNAL_LIMIT = 16 * 1024 * 1024
 """Bytes that the write-ahead log keeps on disk after a checkpoint."""
+
+_log = logging.getLogger("affidavit.protection")
 
 
 class SqliteFile(Database):
@@ -26,6 +29,9 @@ class SqliteFile(Database):
     failure can undo the writes of the last moments. That is harmless. An intent of these moments is valid for a few
     minutes only, and expires while the machine is down. A retry of a call of these moments runs the call again, as
     after any crash. If the log is not available (network file systems), each write is synchronous.
+
+    Each transaction first checks that the path still leads to the files that are open. Otherwise a process could go on
+    with deleted files while a later one has new ones, and each would accept the same intent.
     """
 
     def __init__(self, path: str) -> None:
@@ -33,6 +39,7 @@ class SqliteFile(Database):
         self._path = path
         self._schema: list[str] = []
         self._fork_turns: Turns | None = None
+        self._file_ids: list[tuple[int, int] | None] = []
 
     def __del__(self) -> None:
         if self._pid == os.getpid():
@@ -60,9 +67,23 @@ class SqliteFile(Database):
             self._fork_turns.release()
             self._fork_turns = None
 
+    def _run_with_retry(self, work: Callable[[Execute], T]) -> T:
+        if self._idle and self._identify_files() != self._file_ids:
+            self.close_idle()
+            _log.error(
+                "the file of a store was deleted or replaced: %s. A new one is used. An intent that was used before "
+                "may pass once more, and a retry of an earlier call runs again",
+                self._path,
+            )
+        return super()._run_with_retry(work)
+
+    def _identify_files(self) -> list[tuple[int, int] | None]:
+        return [_identify(self._path + ending) for ending in ("", "-wal", "-shm")]
+
     def _open(self) -> sqlite3.Connection:
         with suppress(FileExistsError):  # a new file is private: it holds responses
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        file_id = _identify(self._path)  # before it is opened: if it is replaced meanwhile, the next check says so
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT, check_same_thread=False)
         try:
             if _use_write_ahead_log(connection):
@@ -70,10 +91,20 @@ class SqliteFile(Database):
             connection.execute(f"PRAGMA journal_size_limit = {_JOURNAL_LIMIT}")
             for statement in self._schema:
                 connection.execute(statement)
+            self._file_ids = [file_id, *self._identify_files()[1:]]
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _identify(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from a later one of the same name; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> bool:
