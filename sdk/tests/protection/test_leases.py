@@ -11,6 +11,7 @@ from affidavit._protection.idempotency import Claim
 from affidavit._protection.leases import Leases
 from affidavit._protection.memory_deliveries import MemoryDeliveries
 from affidavit._protection.protection import Call, _RunningCall
+from affidavit._protection.unkept_responses import UnkeptResponses
 
 NOW = 1_800_000_000.0
 ONE = "1" * 64
@@ -69,7 +70,8 @@ def test_a_slow_renewal_does_not_revive_the_lease_of_a_reading_call_that_ends_me
     store = Slow(several_workers=True)
     leases = Leases(store, every=0.01)
     claims = {name: store.claim("w", name, ONE, now=time.time()) for name in "ab"}
-    calls = {name: _RunningCall(store, leases, claim, time.time) for name, claim in claims.items()}
+    unkept = UnkeptResponses(store, now=time.time)
+    calls = {name: _RunningCall(store, leases, unkept, claim, time.time) for name, claim in claims.items()}
     while not first:
         time.sleep(0.01)
     (other,) = [name for name, claim in claims.items() if claim != first[0]]

@@ -1,11 +1,11 @@
 """Admit or refuse a request by its facts: the part that all adapters share (contract §3)."""
 
-import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from affidavit._async_arguments import refuse_async
 from affidavit._errors import StoreUnavailable
@@ -20,15 +20,12 @@ from .kept_responses import MAX_KEPT, SAFE_METHODS, asks_for_retry, keep_respons
 from .leases import LEASE, Leases
 from .problem_responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .store_outage_log import StoreOutageLog
+from .unkept_responses import UnkeptResponses, log_lost_claim
 from .verification_reports import ACCEPTED, VerificationReports
-
-_T = TypeVar("_T")
 
 MaxBody = int | Callable[[str, str], int]
 _MAX_BODY = 4 * 1024 * 1024
 MAX_HASHED_IN_LOOP = 64 * 1024  # bytes of a body that an event loop hashes itself: a thread would cost more
-
-_log = logging.getLogger("affidavit.protection")
 
 
 def _exempt_nothing(method: str, path: str) -> bool:
@@ -126,6 +123,7 @@ class Protection:
         self.max_kept = max_kept
         self._deliveries = deliveries
         self._leases = None if deliveries is None else Leases(deliveries, now=now)
+        self._unkept = None if deliveries is None else UnkeptResponses(deliveries, now=now)
         self.reports = reports
         self._now = now
         self._outage_log = StoreOutageLog(now)
@@ -170,9 +168,9 @@ class Protection:
         )
 
     def _start_running(self, claim: Claim | None) -> "_RunningCall | None":
-        if claim is None or self._deliveries is None or self._leases is None:
+        if claim is None or self._deliveries is None or self._leases is None or self._unkept is None:
             return None
-        return _RunningCall(self._deliveries, self._leases, claim, self._now)
+        return _RunningCall(self._deliveries, self._leases, self._unkept, claim, self._now)
 
     def _report(self, intent: Intent | None, call: Call, demands: Demands, result: str) -> None:
         if self.reports is None:
@@ -192,37 +190,38 @@ def _name_operation(call: Call, demands: Demands) -> str:
 
 
 class _RunningCall:
-    """The claim of a running call, renewed until the call is settled."""
+    """The claim of a running call, renewed until the call is settled. If the store is away, the response is sent."""
 
-    __slots__ = ("_claim", "_leases", "_now", "_store")
+    __slots__ = ("_claim", "_leases", "_now", "_store", "_unkept")
 
-    def __init__(self, store: DeliveryStore, leases: Leases, claim: Claim, now: Callable[[], float]) -> None:
+    def __init__(
+        self, store: DeliveryStore, leases: Leases, unkept: UnkeptResponses, claim: Claim, now: Callable[[], float]
+    ) -> None:
         self._store = store
         self._leases = leases
+        self._unkept = unkept
         self._claim = claim
         self._now = now
         leases.hold(claim)
 
     def finish(self, response: StoredResponse) -> None:
-        was_kept = self._settle_in_store(lambda: self._store.finish(self._claim, response, now=self._now()))
-        if was_kept is False:
-            _log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
+        self._leases.release(self._claim)
+        try:
+            if not self._store.finish(self._claim, response, now=self._now()):
+                log_lost_claim()
+        except StoreUnavailable as fault:
+            self._unkept.add(self._claim, response, fault)
 
     def expire(self) -> None:
         """End the lease without a response: a retry runs the call again. No other call can use the toolCallId."""
-        self._settle_in_store(lambda: self._store.renew(self._claim, now=-LEASE))
+        self._leases.release(self._claim)  # before, so that no renewal undoes the end of the lease
+        with suppress(StoreUnavailable):  # then the lease ends by itself
+            self._store.renew(self._claim, now=-LEASE)
 
     def abandon(self) -> None:
-        self._settle_in_store(lambda: self._store.abandon(self._claim))
-
-    def _settle_in_store(self, step: Callable[[], _T]) -> _T | None:
-        """Stop renewing the lease and run `step`. If the store is unavailable, the response is sent all the same."""
-        self._leases.release(self._claim)  # before, so that no renewal undoes the end of the lease
-        try:
-            return step()
-        except StoreUnavailable as fault:
-            _log.error("a retry of a call that has run may run it again: %s", fault.describe())
-            return None
+        self._leases.release(self._claim)
+        with suppress(StoreUnavailable):  # then a retry runs when the lease has ended
+            self._store.abandon(self._claim)
 
 
 def require_intent(admission: "Admission | None") -> Intent:
