@@ -1,7 +1,7 @@
 import threading
 import time
 
-from support.store_servers import sqlite_in
+from support.store_servers import postgres_schema, sqlite_in
 
 from affidavit._stores.sql import Database
 
@@ -25,3 +25,13 @@ def test_a_thread_that_returns_at_once_does_not_overtake_waiting_threads(tmp_pat
     for thread in greedy:
         thread.join()
     assert max(waits) < 5
+
+
+def test_no_statement_is_prepared_in_the_server():
+    """PgBouncer in transaction mode gives each transaction another connection, which has other prepared statements."""
+    with postgres_schema() as connect:
+        database = Database(connect)
+        for number in range(10):
+            database.run(lambda execute, number=number: execute("SELECT CAST(? AS integer)", number).fetchone())
+        assert database.run(lambda execute: execute("SELECT name FROM pg_prepared_statements").fetchone()) is None
+        database.close_idle()

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from affidavit._async_arguments import require_value
 from affidavit._errors import StoreUnavailable
 from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
+from affidavit._stores.redis_eviction import warn_of_eviction
 from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.sql import Database, run_unfailing
 from affidavit._stores.sqlite_file import open_file
@@ -162,12 +163,14 @@ class RedisNonces:
 
     With a client of `redis.asyncio`, which would have to be awaited, the store is unavailable.
 
-    The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again.
+    The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again. If it is another one, the
+    store warns once in the log.
     """
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:nonce:") -> None:
         self._client = client
         self._prefix = prefix
+        self._has_checked = False
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         """See NonceStore."""
@@ -182,6 +185,10 @@ class RedisNonces:
 
     def _call_redis(self, question: Callable[[], Any]) -> Any:
         try:
-            return require_value(question())
+            answer = require_value(question())
         except Exception as failure:  # the client's own error classes are not known here, and none may let a call pass
             raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure
+        if not self._has_checked:
+            self._has_checked = True
+            warn_of_eviction(self._client)
+        return answer

@@ -4,6 +4,7 @@ from typing import Any
 
 from affidavit._async_arguments import require_value
 from affidavit._errors import StoreUnavailable
+from affidavit._stores.redis_eviction import warn_of_eviction
 from affidavit._stores.store_keys import store_key
 
 from .idempotency import Claim, Delivery, Finished, StoredResponse, make_owner, resolve_known_call
@@ -44,6 +45,7 @@ class RedisDeliveries:
     def __init__(self, client: Any, *, prefix: str = "affidavit:delivery:") -> None:
         self._client = client
         self._prefix = prefix
+        self._has_checked = False
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
         """See DeliveryStore."""
@@ -70,9 +72,13 @@ class RedisDeliveries:
 
     def _run(self, script: str, claim: Claim, *arguments: object) -> Any:
         try:
-            return require_value(self._client.eval(script, 1, self._prefix + claim.key, *arguments))
+            answer = require_value(self._client.eval(script, 1, self._prefix + claim.key, *arguments))
         except Exception as failure:  # the client's own exceptions are unknown here; none may escape
             raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure
+        if not self._has_checked:
+            self._has_checked = True
+            warn_of_eviction(self._client)
+        return answer
 
 
 def _decode(part: bytes | str) -> str:

@@ -131,7 +131,7 @@ class Database:
 
     def _run_once(self, work: Callable[[Execute], T], connection: Connection | None) -> T:
         try:
-            connection = connection or self._connect()
+            connection = connection or self._open_connection()
             result = work(self._execute_on(connection))
         except BaseException as failure:
             _discard(connection)
@@ -141,6 +141,15 @@ class Database:
         self._commit(connection)
         self._idle.append(connection)
         return result
+
+    def _open_connection(self) -> Connection:
+        connection: Any = self._connect()
+        # psycopg prepares statements that run often. Behind PgBouncer in transaction mode, the name of one may belong
+        # to another statement, of another client.
+        if getattr(connection, "prepare_threshold", None) is not None:
+            connection.prepare_threshold = None
+        opened: Connection = connection
+        return opened
 
     def _execute_on(self, connection: Connection) -> Execute:
         def execute(sql: str, *parameters: object) -> Cursor:
