@@ -162,6 +162,18 @@ async def test_a_form_with_files_is_read_as_the_utf_8_that_was_verified(charset,
     assert (answer.status, answer.json) == (200, {"note": text})
 
 
+@in_loop
+async def test_signed_json_is_not_read_as_a_form_by_the_first_of_two_content_types():
+    args = {"note": "a&amount=9999&b"}
+    body = encode_json(args).replace(b" ", b"")
+    headers = [
+        ("content-type", "application/x-www-form-urlencoded"), ("content-type", "application/json"),
+        ("x-service-intent", sign_call("POST /orders", args)),
+    ]  # fmt: skip
+    answer = await exchange(shop(make_protection()), "POST", "/orders", headers, [body])
+    assert (answer.status, answer.json["reason"]) == (403, "args-mismatch")
+
+
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
     (lambda: None, "missing-header"),
     (lambda: sign_call("POST /orders", {}), "args-mismatch"),

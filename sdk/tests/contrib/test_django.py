@@ -299,6 +299,15 @@ def test_a_view_reads_the_texts_that_were_verified_whatever_charset_is_named(sit
     assert (answer.status_code, answer.json()) == (200, {"args": {"path": "+AC8-etc"}, "read": {"path": "+AC8-etc"}})
 
 
+def test_signed_json_is_not_read_as_a_form_by_a_type_that_django_strips(site):
+    args = {"note": "a&amount=9999&b"}
+    answer = site().post(
+        "/orders", encode_json(args).replace(b" ", b""), "application/x-www-form-urlencoded\xa0",
+        headers={"x-service-intent": sign_call("POST /orders", args)},
+    )  # fmt: skip
+    assert (answer.status_code, json.loads(answer.content)["reason"], SHOP.runs) == (403, "args-mismatch", [])
+
+
 def test_an_encoded_body_is_refused(site):
     answer = post(site(), "/orders", sign_call("POST /orders", ARGS), **{"content-encoding": "gzip"})
     problem = json.loads(answer.content)

@@ -24,6 +24,7 @@ from affidavit._stores.in_memory import is_in_memory
 
 from .args import InvalidArgs, request_args
 from .check_descriptions import CHECKS, Check, describe_check, skip_check
+from .content_type import find_type_fault
 from .envelope import Unreadable, find_signed_payload, open_envelope
 from .intent import Intent, detect_version, read_intent, require_known_version
 from .nonces import NonceStore
@@ -302,6 +303,9 @@ class IntentVerifier:
         attempt.args_hash = args.hash
         if args.hash != intent.args_hash:
             return "args-mismatch"
+        type_fault = find_type_fault(attempt.body, attempt.content_type) if attempt.body else None
+        if type_fault is not None:
+            return attempt.fail("args-mismatch", type_fault)
         intent.args = args.value
         return None
 
