@@ -20,7 +20,10 @@ def answer_rejection(rejection: IntentRejected) -> StoredResponse:
 
 def answer_store_outage() -> StoredResponse:
     """Return 503: a call does not pass while a store is unavailable."""
-    detail = "The store that says whether this call may run cannot be reached, so it did not run. Send it again later."
+    detail = (
+        "The store that says whether this call may run cannot be reached, so it did not run. Send it again after "
+        "Retry-After seconds, with a new intent for the same toolCallId: this one may be used up."
+    )
     return _build_problem(503, "unavailable", "A store cannot be reached", detail, retry_after=_RETRY_AFTER)
 
 
@@ -58,7 +61,10 @@ def answer_known_call(delivery: InFlight | Finished | NotKept | Mismatch) -> Sto
         response = delivery.response if isinstance(delivery, Finished) else answer_response_not_kept()
         return StoredResponse(response.status, (*response.headers, ("Idempotent-Replayed", "true")), response.body)
     if isinstance(delivery, InFlight):
-        detail = "An earlier delivery of this call is still running. Send it again after Retry-After seconds."
+        detail = (
+            "An earlier delivery of this call is still running. Send it again after Retry-After seconds, with a new "
+            "intent for the same toolCallId: this one is used up."
+        )
         return _build_problem(409, "call-in-flight", "The call is running", detail, retry_after=delivery.retry_after)
     detail = (
         "This toolCallId was used for another call: its user, operation or arguments differ. Give every call a "
