@@ -16,6 +16,8 @@ _FORK_PATIENCE = 1.0
 """Seconds that a fork waits for a running transaction."""
 _JOURNAL_LIMIT = 16 * 1024 * 1024
 """Bytes that the write-ahead log keeps on disk after a checkpoint."""
+_CHECK_EVERY = 0.1
+"""Seconds between two checks that the path still leads to the open files. A check takes a third of a write's time."""
 
 _log = logging.getLogger("affidavit.protection")
 
@@ -30,8 +32,9 @@ class SqliteFile(Database):
     minutes only, and expires while the machine is down. A retry of a call of these moments runs the call again, as
     after any crash. If the log is not available (network file systems), each write is synchronous.
 
-    Each transaction first checks that the path still leads to the files that are open. Otherwise a process could go on
-    with deleted files while a later one has new ones, and each would accept the same intent.
+    Before a transaction it is checked, ten times per second at most, that the path still leads to the open files.
+    Otherwise a process could go on with deleted files while a later one has new ones, and each would accept the same
+    intent.
     """
 
     def __init__(self, path: str) -> None:
@@ -40,6 +43,7 @@ class SqliteFile(Database):
         self._schema: list[str] = []
         self._fork_turns: Turns | None = None
         self._file_ids: list[tuple[int, int] | None] = []
+        self._next_check = 0.0
 
     def __del__(self) -> None:
         if self._pid == os.getpid():
@@ -68,7 +72,7 @@ class SqliteFile(Database):
             self._fork_turns = None
 
     def _run_with_retry(self, work: Callable[[Execute], T]) -> T:
-        if self._idle and self._identify_files() != self._file_ids:
+        if self._idle and self._must_reopen():
             self.close_idle()
             _log.error(
                 "the file of a store was deleted or replaced: %s. A new one is used. An intent that was used before "
@@ -76,6 +80,13 @@ class SqliteFile(Database):
                 self._path,
             )
         return super()._run_with_retry(work)
+
+    def _must_reopen(self) -> bool:
+        now = time.monotonic()
+        if now < self._next_check:
+            return False
+        self._next_check = now + _CHECK_EVERY
+        return self._identify_files() != self._file_ids
 
     def _identify_files(self) -> list[tuple[int, int] | None]:
         return [_identify(self._path + ending) for ending in ("", "-wal", "-shm")]
