@@ -78,3 +78,10 @@ def test_a_multipart_body_that_was_signed_cannot_be_read_under_another_boundary(
             sign_bytes("POST /pay", body), "POST", "/pay", "", body, f"multipart/form-data; boundary={boundary}"
         )
         assert isinstance(protection.admit(call), Admission) is is_admitted
+
+
+def test_a_verifier_without_a_framework_decides_by_the_text_of_the_type_alone():
+    """Every implementation decides alike about such a type: the vectors of the contract pin that."""
+    body, verifier = b"a&amount=9999&b", make_protection().verifier
+    header = sign_bytes("POST /pay", body)
+    assert verifier.verify(header, "POST", "/pay", "", body, f"{JSON}, {JSON}").operation == "POST /pay"

@@ -20,6 +20,7 @@ class Attempt:
         "detail",
         "dry_run",
         "envelope",
+        "framework_reads_body",
         "header",
         "intent",
         "method",
@@ -46,6 +47,7 @@ class Attempt:
         raw_path: str | None,
         content_encoding: str | None = None,
         dry_run: bool = False,
+        framework_reads_body: bool = False,
     ) -> None:
         self.header = header or ""
         self.method = method.upper()
@@ -59,6 +61,7 @@ class Attempt:
         self.request = request
         self.raw_path = raw_path
         self.dry_run = dry_run
+        self.framework_reads_body = framework_reads_body
         self.detail = ""
         self.now: float
         self.envelope: Envelope

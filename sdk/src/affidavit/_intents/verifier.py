@@ -151,6 +151,7 @@ class IntentVerifier:
         request: Any = None,
         raw_path: str | None = None,
         content_encoding: str | None = None,
+        framework_reads_body: bool = False,
     ) -> Intent:
         """Verify the intent of a request, burn its nonce, and return the intent.
 
@@ -162,6 +163,8 @@ class IntentVerifier:
         request: the object that `step_up` gets.
         raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.
+        framework_reads_body: whether the handler gets arguments that a framework reads out of the body by its
+            Content-Type. Then a type by which frameworks read different ones is `args-mismatch`.
 
         Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.
         """
@@ -177,6 +180,7 @@ class IntentVerifier:
             request,
             raw_path,
             content_encoding,
+            framework_reads_body=framework_reads_body,
         )
         attempt.now = self._now()
         for check in self._checks:
@@ -303,9 +307,10 @@ class IntentVerifier:
         attempt.args_hash = args.hash
         if args.hash != intent.args_hash:
             return "args-mismatch"
-        type_fault = find_type_fault(attempt.body, attempt.content_type) if attempt.body else None
-        if type_fault is not None:
-            return attempt.fail("args-mismatch", type_fault)
+        if attempt.framework_reads_body and attempt.body:
+            type_fault = find_type_fault(attempt.body, attempt.content_type)
+            if type_fault is not None:
+                return attempt.fail("args-mismatch", type_fault)
         intent.args = args.value
         return None
 

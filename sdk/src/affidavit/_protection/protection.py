@@ -146,6 +146,7 @@ class Protection:
                 call.header, call.method, call.path, call.query, call.body, call.content_type,
                 operation=demands.operation, minimum_version=demands.minimum_version,
                 request=call.request, raw_path=call.raw_path, content_encoding=call.content_encoding,
+                framework_reads_body=True,
             )  # fmt: skip
             delivery = self._claim_call(intent)
         except IntentRejected as rejection:
