@@ -10,8 +10,12 @@ from django.db.models import F, Func
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
-# Alike keys have one form, which ignores case, white space, `-` and `_`. It is indexed: another form needs a migration.
-KEY_FORM_SQL = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
+# Alike keys have one form, which ignores case, white space, `-`, `_`, marks that cannot be seen (such as U+200B), and
+# whether a letter and its accent are one character or two. It is indexed: another form needs a migration.
+KEY_FORM_SQL = (
+    """translate(lower(normalize(%(expressions)s) COLLATE "default"), """
+    r"""U&'-_ \0009\000A\000D\00A0\200B\200E\200F\2060\FEFF', '')"""
+)
 KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
 # Keys of the same form as another key; found by index, however many keys there are. A key whose outcomes were all
@@ -30,7 +34,7 @@ WHERE tally.outcome_key NOT IN (subject.outcome_key, '')
 
 
 def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return, for each key that has any, the keys of all time that differ only by case, white space, `-` or `_`."""
+    """Return, for each key that has any, the keys of all time of the same form (KEY_FORM_SQL)."""
     lookalikes: dict[str, list[str]] = defaultdict(list)
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_LOOKALIKES, {"environment": environment.pk, "keys": list(keys)})

@@ -157,7 +157,7 @@ class Tally(models.Model):
         indexes = [
             models.Index(fields=["environment", "grain", "starts_at", "-magnitude"], name="leading_by_time"),
             # Few rows for each key (one for each month and shard), indexed by form, to look up keys of one form.
-            models.Index("environment", KEY_FORM, name="keys_by_form", condition=Q(grain="m")),
+            models.Index("environment", KEY_FORM, name="alike_keys", condition=Q(grain="m")),
         ]
 
     def __str__(self) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from wire.text.invisible_characters import escape_invisible
+
 MAX_RESULTS = 8  # results of each kind
 
 Piece = tuple[str, bool]
@@ -39,6 +41,11 @@ class SearchResult:
     def main_type(self) -> str:
         """Return the first word of the type, by which it is coloured."""
         return self.type.split()[0]
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """Return the pieces of the title as the page writes them: characters that cannot be seen are codes."""
+        return [(escape_invisible(piece), is_match) for piece, is_match in self.title]
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from outcomes.models import ALL_KEYS
 from outcomes.tallies.comparison import NOTHING, PREVIOUS, Comparison, compare_with_previous
 from outcomes.tallies.series import chart_buckets, read_series, shift_buckets
+from wire.text.invisible_characters import spell_out
 from wire.time.buckets import Bucket
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -26,7 +27,7 @@ class ChartLine:
 
     @property
     def name(self) -> str:
-        return NAME_OF_REST if self.key is None else self.key
+        return NAME_OF_REST if self.key is None else spell_out(self.key)
 
     @property
     def total(self) -> int:

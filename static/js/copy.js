@@ -4,7 +4,7 @@
   function textFor(button) {
     if (button.dataset.copyLink !== undefined) return window.viewState.complete(button.dataset.copyLink);
     const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.parentElement.querySelector("code");
-    return source.textContent;
+    return source.dataset.text ?? source.textContent; // a page may show a text with its invisible characters as codes
   }
 
   // Screen readers say it from here: a button with a label keeps its name.

@@ -31,6 +31,9 @@ REASONS: dict[tuple[str, str, str], str] = {
     ("outcomes", "0007_broken_by_last_report", "runs Python, perhaps over many rows"): (
         "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
     ),
+    ("outcomes", "0008_alike_keys", "runs Python, perhaps over many rows"): (
+        "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
+    ),
 }
 
 RULES = {

@@ -1,6 +1,6 @@
 """Write names, paths and values of the audit log; built into every template.
 
-Filters: `fact`, `member`, `escape_invisible`, `breakable`, `code_spans`. Tag: `environment_label`.
+Filters: `fact`, `member`, `escape_invisible`, `spell_out`, `breakable`, `code_spans`. Tag: `environment_label`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from django.template import Context
 from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString
 
-from wire.text.invisible_characters import escape_invisible
+from wire.text.invisible_characters import escape_invisible, spell_out
 from wire.time.timestamps import read_moment
 from workspaces.audit.describe import space_name
 from workspaces.templatetags.times import format_moment
 
 register = template.Library()
 register.filter("escape_invisible", escape_invisible)
+register.filter("spell_out", spell_out)
 
 ISO_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 

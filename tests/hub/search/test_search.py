@@ -138,6 +138,13 @@ def test_results_are_grouped_by_kind_marked_and_linked(browser_client, start):
     assert "<html" not in partial
 
 
+def test_characters_of_a_key_that_cannot_be_seen_are_codes(browser_client, start, api):
+    outcomes = [{"conversationId": "c", "outcomeKey": "\u202eyub"}]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+    page = open_page(browser_client, start, "yub")
+    assert r"<code>\u202e<mark>yub</mark></code>" in page
+
+
 def test_a_property_with_several_types_has_their_names(browser_client, start, api, workspace):
     deliver(api, workspace, *(observation(response={"placedAt": value}) for value in (1, "x")))
     assert "integer or string</span>" in open_page(browser_client, start, "placedAt")

@@ -20,6 +20,7 @@ from wire.time.buckets import Bucket
 from wire.time.period import parse_period
 
 PAGE = "/w/lumen-books/production/outcomes"
+KEY_PAGE = "/w/lumen-books/production/outcome"
 
 
 @pytest.fixture
@@ -331,7 +332,8 @@ def test_a_search_narrows_the_table_alone_and_says_how_much_it_found(production,
 
 
 @pytest.mark.parametrize(
-    "lookalike", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
+    "lookalike",
+    ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed", "ticket-closed\u200b"],
 )
 def test_keys_with_similar_names_are_pointed_out_and_never_merged(production, browser_client, lookalike):
     reach_keys(production, {"ticket-closed": 3, lookalike: 1, "ticket": 1})
@@ -341,6 +343,31 @@ def test_keys_with_similar_names_are_pointed_out_and_never_merged(production, br
     }  # fmt: skip
     assert [keys[key]["outcomes"] for key in ("ticket-closed", lookalike, "ticket")] == [3, 1, 1]
     assert "looks like" in browser_client.get(PAGE).content.decode()
+
+
+def test_keys_that_differ_only_in_how_an_accent_is_encoded_are_pointed_out(production, browser_client):
+    reach_keys(production, {"caf\u00e9": 2, "cafe\u0301": 1, "cafe": 1})
+    keys = {line["outcomeKey"]: line["lookLikeIt"] for line in read_tables(browser_client.get(f"{PAGE}.json"))["keys"]}
+    assert keys == {"caf\u00e9": ["cafe\u0301"], "cafe\u0301": ["caf\u00e9"], "cafe": []}
+    assert "how an accent is encoded" in browser_client.get(f"{KEY_PAGE}?key=caf%C3%A9").content.decode()
+
+
+def test_keys_that_look_alike_are_written_differently(production, browser_client):
+    names = {"buy": "buy", "buy ": r"buy\x20", " ": r"\x20", "b\u200buy": r"b\u200buy", "\u202eyub": r"\u202eyub"}
+    reach_keys(production, dict.fromkeys(names, 1))
+    page = browser_client.get(PAGE).content.decode()
+    assert re.findall(r"<code>(.*?)</code></a>\n", page)
+    assert set(names.values()) <= set(re.findall(r"<code>(.*?)</code></a>\n", page))
+    for key, name in names.items():
+        assert f'name="show" value="{key}"' in page  # what the form sends is the key itself
+        assert f'aria-label="In the chart: {name}"' in page
+        heading = browser_client.get(KEY_PAGE, {"key": key}).content.decode()
+        assert f'<h1 class="mono">{name}</h1>' in heading
+
+
+def test_lines_of_keys_that_look_alike_have_different_names(production):
+    reach_keys(production, {"buy": 2, "buy ": 1})
+    assert [line.name for line in chart_of(production).lines] == ["buy", r"buy\x20"]
 
 
 def test_the_sums_over_all_keys_look_like_no_key(production, browser_client):  # their key in tallies is ""
