@@ -18,7 +18,7 @@ from catalog.ingest.observations import Observation
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, PATH_ERRORS, find_path_errors, split_path
 from wire.http.bounded_lists import MAX_ITEMS, BatchItem
-from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Form, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
 MEDIA_TYPE = re.compile(r"\A[^\s/;]+/[^\s/;]+\s*(?:;|\Z)")
@@ -68,14 +68,17 @@ class ParameterType(serializers.Field[str, Any, str, Any]):
         return data
 
 
-class Parameter(serializers.Serializer[Any]):
+class Parameter(Form):
     type = ParameterType()
 
 
 class Parameters(serializers.DictField):
     """The parameters of a path by name: no more than a path can have."""
 
-    default_error_messages = {"too-many": f"A path has at most {MAX_SEGMENTS} parameters."}
+    default_error_messages = {
+        "not_a_dict": "Send an object of parameters by name.",
+        "too-many": f"A path has at most {MAX_SEGMENTS} parameters.",
+    }
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if isinstance(data, dict) and len(data) > MAX_SEGMENTS:
@@ -86,7 +89,10 @@ class Parameters(serializers.DictField):
 class SegmentIndexes(serializers.ListField):
     """Indexes of segments of a path: no more than a path can have."""
 
-    default_error_messages = {"too-many": f"A path has at most {MAX_SEGMENTS} segments."}
+    default_error_messages = {
+        "not_a_list": "Send an array of indexes.",
+        "too-many": f"A path has at most {MAX_SEGMENTS} segments.",
+    }
 
     def to_internal_value(self, data: Any) -> list[int]:
         if isinstance(data, list) and len(data) > MAX_SEGMENTS:
@@ -178,7 +184,7 @@ class WitnessObservation(BatchItem):
         )
 
 
-class WitnessReportForm(serializers.Serializer[Any]):
+class WitnessReportForm(Form):
     """The body of POST /api/witness-reports."""
 
     environment = EnvironmentName()

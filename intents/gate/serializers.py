@@ -14,7 +14,7 @@ from affidavit import InvalidArgs, member_args
 from intents.gate.confirmations import DECISIONS
 from intents.gate.needs_confirmation import Call
 from intents.models import MAX_SIGNED_OPERATION, Confirmation
-from wire.http.fields import EnvironmentName, ExactText, Flag, UuidText
+from wire.http.fields import EnvironmentName, ExactText, Flag, Form, UuidText
 
 SHA256_HEX = re.compile(r"[0-9a-f]{64}")
 ARGS_OR_HASH = ErrorDetail(
@@ -71,7 +71,7 @@ class DecisionText(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
-class CallForm(serializers.Serializer[Any]):
+class CallForm(Form):
     """A call: the user, the operation and the arguments. Exactly one of `args` and `argsHash` is sent."""
 
     environment = EnvironmentName()
@@ -120,7 +120,7 @@ class ConfirmationForm(CallForm):
     summary = ExactText(max_length=1000, help_text="What will be done, in words for the person who decides.")
 
 
-class DecisionForm(serializers.Serializer[Any]):
+class DecisionForm(Form):
     """The decision on a confirmation."""
 
     decision = DecisionText(help_text="What was decided.")

@@ -60,10 +60,10 @@ def _list_reason_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
 
 
 def _totals_rows(analysis: RejectionAnalysis) -> Iterator[Sequence[Any]]:
-    """Yield the counts of the period and of the one before, each only if it has verifications."""
-    for label, totals in (("now", analysis.totals), ("before", analysis.previous_totals)):
-        if verifications := count_verifications(totals):
-            yield label, verifications, count_rejections(totals)
+    """Yield the counts of the period, and of the one before if verifications began before its end."""
+    previous = [("before", analysis.previous_totals)] if analysis.has_data_before else []
+    for label, totals in (("now", analysis.totals), *previous):
+        yield label, count_verifications(totals), count_rejections(totals)
 
 
 def _bucket_rows(buckets: Sequence[ResultBucket]) -> Iterator[Sequence[Any]]:

@@ -84,6 +84,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
         "previous_verifications": totals.count_verifications(analysis.previous_totals_by_result),
+        "has_data_before": analysis.has_data_before,
         "previous_rejected": totals.count_rejections(analysis.previous_totals_by_result),
         "figure": plotly_figures.build_rejections_figure(analysis.buckets),
         "sentence": chart_sentence.describe_reasons(

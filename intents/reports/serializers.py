@@ -12,7 +12,7 @@ from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.verification import ACCEPTED
 from wire.http.bounded_lists import MAX_ITEMS, BatchItem
-from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import Count, EnvironmentName, ExactText, Form, Moment, UuidText
 
 SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")
 MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally
@@ -75,7 +75,7 @@ class VerificationItem(BatchItem):
     secret = SecretPrefix(required=False, help_text="The first 8 characters of the signing secret that verified.")
 
 
-class VerificationReportForm(serializers.Serializer[Any]):
+class VerificationReportForm(Form):
     """A report; the same `reportId` with the same body changes nothing."""
 
     environment = EnvironmentName()

@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from intents.verification.received_request import MAX_METHOD, MAX_PATH
-from wire.http.fields import EnvironmentName, ExactText, Flag
+from wire.http.fields import EnvironmentName, ExactText, Flag, Form
 
 
 @extend_schema_field(OpenApiTypes.BYTE)
@@ -27,7 +27,7 @@ class Base64Bytes(serializers.Field[Any, Any, Any, Any]):
             self.fail("invalid")
 
 
-class VerifyForm(serializers.Serializer[Any]):
+class VerifyForm(Form):
     """A request that a backend received. `query` is raw, without the question mark."""
 
     environment = EnvironmentName()

@@ -163,12 +163,10 @@ def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | No
 
 
 def _totals_rows(totals: Totals, compared_totals: Totals, kind: str) -> Rows:
-    """Yield the totals over all keys, and those that they are compared with, unless all are 0.
+    """Yield the totals over all keys, and those that they are compared with.
 
     kind: the kind of the comparison.
     """
-    if totals == compared_totals == Totals():
-        return
     yield _totals_row("now", totals)
     labels = {PREVIOUS: "before", SIBLING: "beside"}
     if label := labels.get(kind):

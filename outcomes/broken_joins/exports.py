@@ -20,6 +20,7 @@ from outcomes.broken_joins.queries import find_broken_joins, list_api_keys
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import find_last_reports_by_cause, find_reported_again
 from outcomes.models import Move
+from outcomes.tallies.first_and_last_data import find_first_data
 from outcomes.tallies.series import read_totals
 from wire.table_exports import Table
 from wire.time.period import Period
@@ -136,10 +137,13 @@ def _phase_rows(environment: Environment, period: Period) -> Rows:
 
 
 def _totals_rows(environment: Environment, period: Period) -> Rows:
-    """Yield the counts of the period and those of the period before, each only if anything was reported in it."""
-    for label, span in (("now", period), ("before", period.previous())):
-        if (totals := read_totals(environment, span)).reported_outcomes:
-            yield label, totals.broken, totals.reported_outcomes
+    """Yield the counts of the period, and those of the period before if the data of the environment reach into it."""
+    spans = [("now", period)]
+    if period.has_data_before(find_first_data(environment)):
+        spans.append(("before", period.previous()))
+    for label, span in spans:
+        totals = read_totals(environment, span)
+        yield label, totals.broken, totals.reported_outcomes
 
 
 def _move_rows(environment: Environment) -> Rows:

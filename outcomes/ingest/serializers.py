@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from wire.http.bounded_lists import MAX_ITEMS, BatchItem
-from wire.http.fields import EnvironmentName, ExactText, Moment
+from wire.http.fields import EnvironmentName, ExactText, Form, Moment
 
 
 class OutcomeItem(BatchItem):
@@ -17,7 +17,7 @@ class OutcomeItem(BatchItem):
     outcomeKey = ExactText(max_length=128, help_text="The label of the outcome, compared character by character.")
 
 
-class OutcomeBatch(serializers.Serializer[Any]):
+class OutcomeBatch(Form):
     environment = EnvironmentName()
     outcomes = OutcomeItem(many=True, help_text=f"At most {MAX_ITEMS}.")
 
@@ -36,7 +36,7 @@ class ConversationItem(BatchItem):
     startedAt = Moment(required=False, help_text="When the conversation started, in Unix seconds. Default: now.")
 
 
-class ConversationBatch(serializers.Serializer[Any]):
+class ConversationBatch(Form):
     environment = EnvironmentName()
     conversations = ConversationItem(many=True, help_text=f"At most {MAX_ITEMS}.")
 

@@ -16,6 +16,8 @@ from intents.models import Rejection
 from tests.browser.test_every_page import fits_soon
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import Annotation, Environment
+from workspaces.refusals.counter import Refusal, RefusalSum
+from workspaces.refusals.record import record_refusals
 
 ENVIRONMENT = "production-eu-central-1-blue-deployment-canary-stage-0001"
 PATH = (
@@ -110,6 +112,35 @@ def test_no_text_widens_a_page(new_tab: Any, start: str) -> None:
             page.set_viewport_size({"width": width, "height": 900})
             assert fits_soon(page), f"{name} at {width}"
     assert [text for text in tab.complaints if "404" not in text] == []  # Chromium reports the page that is not found
+
+
+def test_every_tab_of_the_settings_and_every_button_of_the_keys_is_in_sight(
+    new_tab: Any, start_of_pages: str, workspace: NewWorkspace
+) -> None:
+    now = timezone.now()
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    keys = workspace.workspace.api_keys.all()
+    record_refusals({Refusal(key.pk, "POST /a", "invalid-json", hour): RefusalSum(12, now, now) for key in keys})
+    page = new_tab().open(f"{start_of_pages}/keys")
+    assert page.get_by_role("link", name="12 refused requests in the last 7 days").count() == len(keys)
+    card = page.locator("main .card", has=page.locator("table")).first.bounding_box()
+    boxes = [link.bounding_box() for link in page.get_by_role("link", name="Revoke").all()]
+    assert boxes
+    assert [box for box in boxes if box["x"] + box["width"] > card["x"] + card["width"]] == []
+    for name in ("keys", "refused-requests", "audit"):
+        page = new_tab().open(f"{start_of_pages}/{name}?tz=America/Argentina/Buenos_Aires")
+        assert page.locator("nav.seg.wide[aria-label=Settings]").evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+
+
+def test_keys_that_look_alike_leave_all_columns_in_sight(new_tab: Any, start_of_pages: str, api: Any) -> None:
+    keys = ("order-completed", "Order-Completed", "order completed", "ORDER_COMPLETED", "order_completed")
+    outcomes = [{"conversationId": "conv_1", "outcomeKey": key} for key in keys]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+    page = new_tab().open(f"{start_of_pages}/outcomes?keys=all")
+    table = page.locator("table", has_text="looks like")
+    assert table.locator("small.warn").count() == len(keys)
+    card, cell = (part.bounding_box() for part in (table.locator("xpath=.."), table.locator("td").last))
+    assert cell["x"] + cell["width"] <= card["x"] + card["width"]
 
 
 def test_an_annotation_leaves_the_other_columns_in_sight(new_tab: Any, start: str) -> None:

@@ -141,8 +141,8 @@ def test_rows_indexes_and_keys_are_the_same_after_the_migration(old_schema):
     lost = {name for name in indexes - list_indexes(TABLES) if not name.endswith("_pkey")}
     assert {re.sub("_[0-9a-f]{6,8}(_like|_idx)?$", "", name) for name in lost} == {
         "one_outcome_per_conversation_and_key", "rejections_latest_first", "intents_latest_first",
-        "workspaces_auditentry_workspace_id", "workspaces__workspa",
-    }, "the primary keys replace them"  # fmt: skip
+        "workspaces_auditentry_workspace_id", "workspaces__workspa", "keys_by_form",
+    }, "the primary keys replace them, and alike_keys the last"  # fmt: skip
 
     partitions = "SELECT count(DISTINCT tableoid), sum((environment_id = 1)::int) FROM outcomes_conversation"
     assert read_row(partitions) == (8, 40), "30 environments are in all 8 partitions"

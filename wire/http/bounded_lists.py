@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from affidavit import Json
 from wire.errors import MAX_FAULTS
+from wire.http.fields import Form
 from wire.http.problems import Problem, flatten_faults
 
 MAX_ITEMS = 500  # of a batch
@@ -16,6 +17,8 @@ MAX_ITEMS = 500  # of a batch
 
 class BoundedList(serializers.ListSerializer[Any]):
     """Items of a batch. The answer lists at most MAX_FAULTS faults, so checking stops once there are more."""
+
+    default_error_messages = {"not_a_list": "Send an array."}
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -36,7 +39,7 @@ class BoundedList(serializers.ListSerializer[Any]):
         return items
 
 
-class BatchItem(serializers.Serializer[Any]):
+class BatchItem(Form):
     """The base of every item of a batch: `Item(many=True)` is a BoundedList."""
 
     class Meta:

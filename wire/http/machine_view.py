@@ -105,6 +105,8 @@ class MachineView(MethodFirstView):
         body = parse_body(raw)
         if self.items:
             check_batch_size(body, self.items)
+        if body is None:
+            raise exceptions.ValidationError([exceptions.ErrorDetail("Send an object.", "null")])
         form = self.form(data=body, context={"raw": raw})
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from wire.http.fields import EnvironmentName, ExactText, Flag, Moment
+from wire.http.fields import EnvironmentName, ExactText, Flag, Form, Moment
 from workspaces.annotations.web_address import UNFIT_ADDRESS, is_web_address
 from workspaces.models import Annotation
 
@@ -23,7 +23,7 @@ class WebAddress(ExactText):
         return text
 
 
-class AnnotationForm(serializers.Serializer[Any]):
+class AnnotationForm(Form):
     environment = EnvironmentName()
     allEnvironments = Flag(
         required=False, default=False, help_text="Whether it is for all environments of the workspace."

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from django.http import QueryDict
 from django.utils.text import Truncator
 
-from wire.address_members import read_text, read_texts
+from wire.address_members import PERIOD_MEMBERS, read_text, read_texts
+from wire.format_numbers import count_noun
 from wire.text.search_words import MAX_SEARCH_WORDS, read_search_words, split_search
 from workspaces.pages.page import Page
 
@@ -23,9 +24,11 @@ def find_unknown_values(page: Page, address: Mapping[str, str]) -> Mapping[str, 
 def find_limited_values(page: Page, address: QueryDict) -> Mapping[str, list[str] | str]:
     """Return the members of the address with more values or words than the page takes, each with those it takes."""
     values = {name: read_texts(address, name) for name in page.limits}
+    single_values = {name: read_texts(address, name) for name in (*PERIOD_MEMBERS, *page.takes, *page.searches)}
     searches = {name: read_text(address, name) for name in page.searches}
     return {
         **{name: texts[: page.limits[name]] for name, texts in values.items() if len(texts) > page.limits[name]},
+        **{name: texts[-1:] for name, texts in single_values.items() if len(texts) > 1 and name not in page.limits},
         **{
             name: " ".join(read_search_words(search))
             for name, search in searches.items()
@@ -43,7 +46,7 @@ def find_lone_values(page: Page, address: QueryDict) -> Mapping[str, list[str]]:
 def describe_limits(page: Page, limited_values: Mapping[str, list[str] | str]) -> str:
     """Say how much the page takes of the members that `find_limited_values` returned; "" if there are none."""
     limits = (
-        f"{MAX_SEARCH_WORDS} words of {name}" if name in page.searches else f"{len(part)} values of {name}"
+        f"{f'{MAX_SEARCH_WORDS} words' if isinstance(part, str) else count_noun(len(part), 'value')} of {name}"
         for name, part in limited_values.items()
     )
     return f"This page takes at most {' and '.join(limits)}." if limited_values else ""

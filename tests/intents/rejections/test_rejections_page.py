@@ -80,6 +80,20 @@ def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, fil
     assert 'data-is="Previous period" class="num soft">0</td>' not in text
 
 
+def test_a_previous_period_without_verifications_counts_0_on_the_page_and_in_the_download(page, filled_environment):
+    record_verifications(filled_environment, [build_verification("expired", days_ago=40)])
+    days = {"from": f"{NOW - timedelta(days=2):%Y-%m-%d}", "to": f"{NOW:%Y-%m-%d}"}
+    text = " ".join(page(**days).content.decode().split())
+    assert {row["rejectionsBefore"] for row in read_rows(page(".json", **days), "reasons")} >= {0}
+    assert 'data-is="Previous period" class="num soft">–</td>' not in text
+    assert 'data-is="Previous period" class="num soft">0</td>' in text
+
+
+def test_totals_of_a_period_without_verifications_are_0_and_not_missing(page, filled_environment):
+    days = {"from": "2020-01-01", "to": "2020-01-31"}
+    assert read_rows(page(".json", **days), "totals") == [{"period": "now", "verifications": 0, "rejections": 0}]
+
+
 def test_versions_and_operations_have_rates_with_their_totals(page, filled_environment):
     versions = {row["version"]: row for row in read_rows(page(".json"), "versions")}
     assert {version: (row["verifications"], row["rejections"]) for version, row in versions.items()} == {
@@ -265,7 +279,8 @@ def test_the_table_tells_the_hour_before_the_change_of_clocks_from_the_one_after
 def test_another_environment_shows_none_of_these_rows(filled_environment, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
     tables = json.loads(response.getvalue())["tables"]
-    assert {(row["verifications"], row["rejections"]) for row in tables.pop("series")} == {(0, 0)}
+    for name in ("series", "totals"):
+        assert {(row["verifications"], row["rejections"]) for row in tables.pop(name)} == {(0, 0)}
     assert not any(tables.values())
 
 

@@ -171,8 +171,9 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
         assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(PAGE).status_code == 302
     assert client.get(f"{PAGE}.json").status_code == 401
-    own = "/w/other-shop/production/outcomes.json"
-    assert not any(read_tables(api.get(own, key=other_workspace.full_key)).values())
+    own = read_tables(api.get("/w/other-shop/production/outcomes.json", key=other_workspace.full_key))
+    assert own.pop("totals") == [{"period": "now", "conversations": 0, "outcomes": 0, "brokenJoins": 0, "reports": 0}]
+    assert not any(own.values())
 
 
 def test_the_figure_is_valid_for_plotly_and_escapes_markup(production):
@@ -374,6 +375,12 @@ def test_the_sums_over_all_keys_look_like_no_key(production, browser_client):  #
     reach_keys(production, {" ": 1, "ticket": 2})
     keys = {line["outcomeKey"]: line for line in read_tables(browser_client.get(f"{PAGE}.json"))["keys"]}
     assert keys[" "]["lookLikeIt"] == []
+
+
+def test_totals_of_a_period_in_which_nothing_happened_are_0_and_not_missing(production, browser_client):
+    assert read_tables(browser_client.get(f"{PAGE}.json"))["totals"] == [
+        {"period": "now", "conversations": 0, "outcomes": 0, "brokenJoins": 0, "reports": 0}
+    ]
 
 
 def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_and_the_exports(

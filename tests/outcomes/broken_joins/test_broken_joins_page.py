@@ -272,8 +272,9 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     for address in (PAGE, f"{PAGE}.json", f"{PAGE}.csv?table=broken"):
         assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(PAGE).status_code == 302
-    own = api.get("/w/other-shop/production/joins.json", key=other_workspace.full_key)
-    assert not any(read_tables(own).values())
+    own = read_tables(api.get("/w/other-shop/production/joins.json", key=other_workspace.full_key))
+    assert own.pop("totals") == [{"period": "now", "brokenJoins": 0, "reported": 0}]
+    assert not any(own.values())
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
@@ -478,6 +479,14 @@ def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(producti
     assert tables(browser_client)["totals"] == [
         {"period": "now", "brokenJoins": 6, "reported": 8}, {"period": "before", "brokenJoins": 2, "reported": 10},
     ]  # fmt: skip
+
+
+def test_totals_of_a_period_in_which_nothing_was_reported_are_0_and_not_missing(production, browser_client):
+    assert tables(browser_client, "from=2020-01-01&to=2020-01-31")["totals"] == [
+        {"period": "now", "brokenJoins": 0, "reported": 0}
+    ]
+    register_conversations(production, [Arrival("early", timezone.now() - timedelta(days=400))], now=timezone.now())
+    assert [row["period"] for row in tables(browser_client)["totals"]] == ["now", "before"]
 
 
 def test_filter_links_have_the_order_of_the_table(production, browser_client):

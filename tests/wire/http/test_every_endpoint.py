@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -266,6 +267,26 @@ def test_a_body_of_another_form_is_refused_with_pointers(send, body):
     assert (response.status_code, code_of(response)) == (400, "invalid-request")
     for fault in response.json()["errors"]:
         assert set(fault) == {"pointer", "code", "detail"}
+
+
+WRONG_VALUES = (None, True, 1.5, "x" * 3000, [], {}, [[]], {"a": 1})
+WORDS_OF_PYTHON = re.compile(r"\b(dict|dictionary|list|str|float|int|bool|NoneType|No data provided)\b")
+
+
+def test_faults_speak_of_json_and_not_of_python(send, good_body):
+    members = good_body()
+    bodies = [value for value in WRONG_VALUES if not isinstance(value, dict)]
+    for name, member in members.items():
+        bodies += [{**members, name: value} for value in WRONG_VALUES]
+        if isinstance(member, list):
+            bodies += [{**members, name: [value]} for value in WRONG_VALUES]
+            bodies += [
+                {**members, name: [{**member[0], inner: value}]} for inner in member[0] for value in WRONG_VALUES
+            ]
+    answers = [send(json.dumps(body).encode()).json() for body in bodies]
+    faults = [fault for answer in answers for fault in answer.get("errors", ())]
+    assert {fault["detail"] for fault in faults if fault["pointer"] == ""} == {"Send an object."}
+    assert [fault for fault in faults if WORDS_OF_PYTHON.search(fault["detail"])] == []
 
 
 def test_every_fault_of_a_batch_is_listed_up_to_100(send, good_body, batch):

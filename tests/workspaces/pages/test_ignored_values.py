@@ -115,6 +115,29 @@ def test_values_beyond_those_that_a_page_takes_are_not_cut_silently(browser_clie
         assert browser_client.get(f"{PAGE}{ending}?{query.replace('show=i', 'show=a')}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("outcomes", "range=24h&range=30d"),
+        ("overview", "tz=UTC&tz=Europe/Berlin"),
+        ("joins", "why=altered&why=placeholder"),
+        ("catalog", "q=books&q=orders"),
+    ],
+)
+def test_a_filter_that_is_sent_twice_is_not_cut_silently(browser_client, address_of, page, query):
+    member = query.partition("=")[0]
+    words = f"This page takes at most 1 value of {member}."
+    html = unescape(" ".join(browser_client.get(address_of(page, query)).content.decode().split()))
+    assert f"{words} It ignores the others." in html
+    for ending in (".json", ".csv"):
+        address = address_of(page, query).replace("?", f"{ending}?", 1)
+        response = browser_client.get(address)
+        assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+        assert f"{words} Leave out the others." in response.json()["detail"]
+        last = query.rpartition("&")[2]
+        assert browser_client.get(address_of(page, f"{last}&{last}").replace("?", f"{ending}?", 1)).status_code == 200
+
+
 @pytest.mark.parametrize(("page", "member"), [("catalog", "q"), ("drift", "q"), ("operation", "find")])
 def test_words_beyond_those_that_a_search_takes_are_not_cut_silently(browser_client, address_of, page, member):
     address = address_of(page, f"{member}=books+b+c+d+e+f+g+h+i+j+k")
