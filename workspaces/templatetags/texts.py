@@ -60,9 +60,12 @@ def find_environment_label(context: Context, name: str) -> str:
 
 @register.filter
 def breakable(path: str) -> SafeString:
-    """Let a path wrap behind its slashes but the first, and nowhere else; its invisible characters are codes."""
-    path = escape_invisible(path)
-    return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
+    """Let a path wrap behind its slashes but the first, and nowhere else; its invisible characters are codes.
+
+    A method before the path, as in `GET /orders`, can stand on a line of its own.
+    """
+    start, slash, rest = escape_invisible(path).partition("/")
+    return SafeString(escape(start + slash) + escape(rest).replace("/", "/<wbr>"))
 
 
 @register.filter

@@ -35,6 +35,7 @@ def test_a_path_can_wrap_after_each_slash_except_the_first():
     rendered = Template("{{ path|breakable }}").render(Context({"path": "/orders/{orderId}/<b>"}))
     assert rendered == "/orders/<wbr>{orderId}/<wbr>&lt;b&gt;"
     assert Template("{{ path|breakable }}").render(Context({"path": "/"})) == "/"
+    assert Template("{{ path|breakable }}").render(Context({"path": "GET /orders/17"})) == "GET /orders/<wbr>17"
 
 
 def test_characters_that_cannot_be_seen_in_a_path_are_written_as_codes():  # U+202E turns the text after it around
