@@ -67,7 +67,7 @@ CODES: Mapping[str, Code] = {
     ),
     "report-id-reused": Code(422, "The reportId belongs to another report", "use a new id for a new report"),
     "invalid-json": Code(400, "The body is not valid JSON", "fix the JSON; the contract lists what is refused"),
-    "invalid-request": Code(400, "The request does not have the right form", "fix what `errors` lists"),
+    "invalid-request": Code(400, "The request does not have the right form", "fix what `detail` or `errors` names"),
     "batch-too-large": Code(
         400, "The batch has too many items", "split the batch; `limit` and `received` have the numbers"
     ),
