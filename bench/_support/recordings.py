@@ -14,7 +14,7 @@ from typing import Any
 from affidavit._har.entries import Exchange, LeftOut, read_har
 from affidavit._har.file import scan
 from affidavit._json import ABSENT, Absent, Json
-from affidavit._shapes.forms import FormFields
+from affidavit._shapes.form_fields import FormFields
 
 SAMPLE_SIZES = (8, 30, 100)
 """How many exchanges the short parts of a recording have."""

@@ -22,7 +22,7 @@ from affidavit._paths.classify import Judgement
 from affidavit._paths.learner import Learner
 from affidavit._paths.template_limits import is_too_long
 from affidavit._paths.templates import Template
-from affidavit._shapes.forms import FormFields
+from affidavit._shapes.form_fields import FormFields
 from affidavit._witness.observations import Observations
 from affidavit._witness.witness_reports import make_content_report_id, send_observations
 from affidavit.operations import Identity

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from affidavit._hub.report_times import may_be_reported
 from affidavit._json import ABSENT, Absent, Json, parse
 from affidavit._paths.routes import PATH_SAFE
-from affidavit._shapes.forms import FormField, FormFields, InvalidForm, build_form
+from affidavit._shapes.form_fields import FormField, FormFields, InvalidForm, build_form
 from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 from affidavit._witness.bodies import BODILESS, Unread, finish_form, is_piece, read_form
 from affidavit._witness.observations import (

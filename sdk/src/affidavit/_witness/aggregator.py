@@ -17,7 +17,7 @@ from affidavit._paths.routes import UNKNOWN
 from affidavit._paths.template_limits import is_too_long
 from affidavit._paths.templates import Template, template
 from affidavit._shapes.evidence import Evidence
-from affidavit._shapes.forms import FormFields
+from affidavit._shapes.form_fields import FormFields
 from affidavit._shapes.redaction import Redactor
 
 from .bodies import RawBody, Unread, is_piece, read_body

@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import NamedTuple, TypeAlias
 
 from affidavit._json import Json, parse
-from affidavit._shapes.forms import FormFields, InvalidForm, PartScanner, TooManyFields, find_boundary, parse_form
+from affidavit._shapes.form_fields import FormFields, InvalidForm, PartScanner, TooManyFields, find_boundary, parse_form
 from affidavit._shapes.media_types import is_form, is_json
 
 MAX_BODY = 256 * 1024

@@ -22,7 +22,7 @@ from affidavit._paths.segment_form import detect_segment_form
 from affidavit._paths.template_limits import MAX_BYTES
 from affidavit._paths.templates import Template, infer_parameter_type
 from affidavit._paths.versions import is_scaffold, may_be_version
-from affidavit._shapes.forms import FormFields
+from affidavit._shapes.form_fields import FormFields
 from affidavit._shapes.media_types import ANY, drop_parameters
 
 from .bodies import BODILESS, RawBody, Unread

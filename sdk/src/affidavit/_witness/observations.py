@@ -12,7 +12,7 @@ from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.templates import Template
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.evidence_to_descriptor import describe, fit
-from affidavit._shapes.forms import FormFields, observe_form
+from affidavit._shapes.form_fields import FormFields, observe_form
 from affidavit._shapes.media_types import reduce_media_type
 from affidavit._shapes.redaction import DEFAULT, Redactor
 from affidavit._shapes.values_to_evidence import observe

@@ -35,7 +35,7 @@ from affidavit._protection.protection import (
     Protection,
     require_intent,
 )
-from affidavit._shapes.forms import FormField, build_form, find_boundary
+from affidavit._shapes.form_fields import FormField, build_form, find_boundary
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable
 from affidavit._witness.witness import Witness

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, Redactor, describe, from_descriptor, merge
-from affidavit._shapes.forms import (
+from affidavit._shapes.form_fields import (
     FormField,
     FormFields,
     InvalidForm,
