@@ -1,6 +1,6 @@
 """Segments that are data by their form in a path, although the same text is an ordinary name elsewhere."""
 
-from affidavit._data_forms import is_data
+from affidavit._data_detection import is_data
 from affidavit._paths.segment_form import detect_text_form
 
 

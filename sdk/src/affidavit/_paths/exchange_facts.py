@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from sys import intern
 
-from affidavit._data_forms import is_data
+from affidavit._data_detection import is_data
 from affidavit._json import Absent, Json
 
 from .segment_form import detect_text_form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from affidavit._data_forms import detect_form, spell_plainly
+from affidavit._data_detection import detect_data_kind, spell_plainly
 
 from .embedded_values import split_segment
 
@@ -32,12 +32,12 @@ def detect_segment_form(segment: str) -> str | None:
 def detect_text_form(text: str) -> str | None:
     """Return the kind of value that a text in a path is; None for a word.
 
-    That is a kind of `detect_form`, or `prefixed-number`: `order-1042` is data in a path, and an ordinary name
+    That is a kind of `detect_data_kind`, or `prefixed-number`: `order-1042` is data in a path, and an ordinary name
     elsewhere.
     """
-    form = detect_form(text)
-    if form is not None or (text[-1:].isalpha() and "%" not in text):  # most words end like this, and not with a number
-        return form
+    kind = detect_data_kind(text)
+    if kind is not None or (text[-1:].isalpha() and "%" not in text):  # most words end like this, and not with a number
+        return kind
     return "prefixed-number" if _PREFIXED_NUMBER.fullmatch(spell_plainly(text)) else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from affidavit._data_forms import is_data
+from affidavit._data_detection import is_data
 
 from .embedded_values import replace_values, strip_values
 from .parameter_names import PARAMETER, ParameterNamer

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from affidavit._data_forms import is_data
+from affidavit._data_detection import is_data
 from affidavit._json import Json
 
 KINDS = (

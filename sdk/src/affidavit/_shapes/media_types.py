@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from affidavit._data_forms import detect_form
+from affidavit._data_detection import detect_data_kind
 from affidavit._json import is_json_type
 
 ANY = "*/*"
@@ -60,7 +60,7 @@ def reduce_media_type(content_type: str) -> str:
     top, _, subtype = media_type.partition("/")
     if top not in _SUBTYPES:
         return ANY
-    is_vendor = top == "application" and _VENDOR.fullmatch(subtype) is not None and detect_form(subtype) is None
+    is_vendor = top == "application" and _VENDOR.fullmatch(subtype) is not None and detect_data_kind(subtype) is None
     return media_type if subtype in _SUBTYPES[top] or is_vendor else f"{top}/*"
 
 

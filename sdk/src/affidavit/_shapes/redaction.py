@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from affidavit._data_forms import MAX_REMEMBERED, is_data
+from affidavit._data_detection import MAX_REMEMBERED, is_data
 from affidavit._json import Json
 
 from .evidence import MAX_DEPTH

@@ -76,8 +76,8 @@ _LONG_HOST_ENDINGS = frozenset({"io", "dev", "app", "cloud", "ai", "co", "uk", "
 _ordinary: set[str] = set()
 
 
-def detect_form(text: str) -> str | None:
-    """Return the kind of value that `text` is or holds, None if no form is recognized.
+def detect_data_kind(text: str) -> str | None:
+    """Return the kind of value that `text` is or holds; None for an ordinary name or text.
 
     The kind is one of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url.
     """
@@ -86,7 +86,7 @@ def detect_form(text: str) -> str | None:
     text = spell_plainly(text)
     if not _HAS_SIGN.search(text):
         return None
-    return _detect_whole_form(text) or _detect_inner_form(text)
+    return _detect_whole_kind(text) or _detect_inner_kind(text)
 
 
 def spell_plainly(text: str) -> str:
@@ -112,15 +112,15 @@ def is_data(name: str) -> bool:
     """Return whether a map key or a query name is a value, so that it must not be kept as a name."""
     if name in _ordinary:
         return False
-    if detect_form(name) is not None:
+    if detect_data_kind(name) is not None:
         return True
     if len(_ordinary) < MAX_REMEMBERED:
         _ordinary.add(name)
     return False
 
 
-def _detect_whole_form(text: str) -> str | None:
-    """Return the form that all of `text` has, if any."""
+def _detect_whole_kind(text: str) -> str | None:
+    """Return the kind of value that all of `text` is, if any."""
     if _CARD.fullmatch(text) and _passes_luhn(text):
         return "card"
     if _DATE.fullmatch(text):
@@ -136,8 +136,8 @@ def _detect_whole_form(text: str) -> str | None:
     return "hostname" if _is_hostname(text) else None
 
 
-def _detect_inner_form(text: str) -> str | None:
-    """Return the form of a part of `text` that no ordinary name has, if any."""
+def _detect_inner_kind(text: str) -> str | None:
+    """Return the kind of value in a part of `text` that no ordinary name has, if any."""
     if _UUID.search(text):
         return "uuid"
     if "@" in text and _EMAIL.search(text):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._data_forms import detect_form, is_data
+from affidavit._data_detection import detect_data_kind, is_data
 
 DATA = {
     "number": ["17", "-1.5", "99.9", "2024", "+49 170 1234567", "1.2.3"],
@@ -75,7 +75,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize(("expected", "name"), [(kind, name) for kind, names in DATA.items() for name in names])
 def test_a_name_that_is_a_value_is_recognised_by_its_form(expected, name):
-    assert detect_form(name) == expected
+    assert detect_data_kind(name) == expected
     assert is_data(name)
 
 
@@ -110,7 +110,7 @@ OTHER_SCRIPTS = {
 
 @pytest.mark.parametrize(("name", "expected"), OTHER_SCRIPTS.items())
 def test_values_are_recognised_in_other_scripts_and_percent_encoded(name, expected):
-    assert (detect_form(name), is_data(name)) == (expected, expected is not None)
+    assert (detect_data_kind(name), is_data(name)) == (expected, expected is not None)
 
 
 @pytest.mark.parametrize("name", ORDINARY)
@@ -139,5 +139,5 @@ def test_any_name_is_judged_and_the_verdict_is_repeatable(name):
 def test_no_name_takes_long_to_judge(unit):
     started = time.process_time()
     for text in (unit * 100, unit * 5000, unit * 99 + "!"):
-        detect_form(text)
+        detect_data_kind(text)
     assert time.process_time() - started < 0.1
