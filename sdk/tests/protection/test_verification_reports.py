@@ -12,7 +12,7 @@ from support.scripted_hub import ScriptedHub, answer, problem
 from support.signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
-from affidavit._hub.process_end import EXIT_PATIENCE
+from affidavit._hub.reporter import EXIT_PATIENCE
 from affidavit._paths.reported_operations import make_sendable
 
 KEY = make_key("gak_")

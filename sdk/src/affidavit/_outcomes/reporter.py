@@ -14,7 +14,8 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import Reporter, notice_fork
+from affidavit._hub.process_end import notice_fork, register_reporter
+from affidavit._hub.reporter import Reporter
 from affidavit._hub.retries import Retry
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Transport
 
@@ -86,7 +87,7 @@ class OutcomeReporter(Reporter):
         self._on_error = on_error
         self._background = Background("affidavit-outcomes", self._work, self._compute_pause)
         self._reset()
-        self._follow_process()
+        register_reporter(self)
 
     def _reset(self) -> None:
         """Start with an empty queue. A forked child does so too, because the parent sends its own queue."""

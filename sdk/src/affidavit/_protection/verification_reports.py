@@ -14,8 +14,9 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
+from affidavit._hub.process_end import notice_fork, register_reporter
 from affidavit._hub.report_times import bound_moment
+from affidavit._hub.reporter import EXIT_PATIENCE, Reporter
 from affidavit._hub.responses import bad_answer
 from affidavit._hub.retries import Retry
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Transport
@@ -94,7 +95,7 @@ class VerificationReports(Reporter):
         self._limit = limit
         self._background = Background("affidavit-reports", self._send, lambda: every)
         self._reset()
-        self._follow_process()
+        register_reporter(self)
 
     def _reset(self) -> None:
         """Start with nothing pending. A forked child does so too, because the parent sends what was pending."""

@@ -15,8 +15,9 @@ from affidavit._hub.availability_log import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.environments import require_environment
 from affidavit._hub.outbox import Outbox, Parcel
-from affidavit._hub.process_end import EXIT_PATIENCE, Reporter, notice_fork
+from affidavit._hub.process_end import notice_fork, register_reporter
 from affidavit._hub.report_times import bound_moment
+from affidavit._hub.reporter import EXIT_PATIENCE, Reporter
 from affidavit._hub.retries import Retry
 from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport
 from affidavit._paths.routes import build_route_template, clean_path
@@ -129,7 +130,7 @@ class Witness(Reporter):
         self._clock, self._now = clock, now
         self._background = Background("affidavit-witness", self._work, self._pause, delay=_BATCH)
         self._reset()
-        self._follow_process()
+        register_reporter(self)
 
     def _reset(self) -> None:
         """Start with nothing observed. A forked child does so too, because the parent reports its own requests."""
