@@ -1,4 +1,4 @@
-"""The inbox holds no path segment that looks raw, and no name that is data (contract §4)."""
+"""The sum of a batch: no segment that looks raw, no name that is data, and the days of each node (contract §4)."""
 
 from __future__ import annotations
 
@@ -88,3 +88,12 @@ def test_every_node_is_stamped_with_the_days_on_which_it_was_seen():
 def test_an_undecided_segment_that_became_a_parameter_is_decided():
     _, total = sum_one(Observation("GET", "/shops/17/red", 200, 3, undecided=(1, 2)))
     assert total.undecided == {2: 3}
+
+
+def test_templates_that_differ_only_in_names_are_one_sum():
+    seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
+    ((_, sums),) = sum_observations(seen, received_at=NOW)
+    ((identity, operation_sum),) = sums
+    assert identity == ("GET", "/orders/{}")
+    assert operation_sum.observations == 4
+    assert operation_sum.names == [{"a": 2, "b": 2}]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import infer
-from affidavit.operations import DailySums, strip_names
+from affidavit.operations import DailySums
 from catalog.evidence.projection import project
 from catalog.ingest.observations import Observation, sum_observations
 
@@ -115,19 +115,6 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
     a, b, c = (sum_observations(seen, received_at=NOW) for seen in (some, more, rest))
     left, right = store_and_add(store_and_add(a, b), c), store_and_add(a, store_and_add(b, c), DailySums())
     assert render_sums(left) == render_sums(right)
-
-
-def test_templates_that_differ_only_in_names_are_one_sum():
-    seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
-    ((_, sums),) = sum_observations(seen, received_at=NOW)
-    ((identity, operation_sum),) = sums
-    assert identity == ("GET", "/orders/{}")
-    assert operation_sum.observations == 4
-    assert operation_sum.names == [{"a": 2, "b": 2}]
-
-
-def test_a_template_without_names_keeps_its_literals():
-    assert strip_names("/a/{b}/c{d}.json") == "/a/{}/c{}.json"
 
 
 NAMES_OF_AUDIO = ("aac", "ac3", "flac", "midi", "mp4", "mpeg", "ogg", "opus", "wav", "wave", "webm", "x-m4a", "x-wav")
