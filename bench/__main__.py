@@ -44,7 +44,7 @@ SIZES = {
     "full": FULL,
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
 }
-LONG = {"cluster", "timing", "memory"}  # modules that `small` leaves out
+LONG = {"cluster", "workspace_timing", "memory"}  # modules that `small` leaves out
 NamedRow = tuple[str, Row]
 
 
