@@ -1,6 +1,6 @@
 """Signs for and against a path segment being data: each has a name, and is present or absent (contract §4).
 
-The weights of the signs are in `weights`; `bench/paths/fit.py` fits them on recordings of many APIs.
+The weights of the signs are in `weights`; `bench/training/fit.py` fits them on recordings of many APIs.
 """
 
 from __future__ import annotations

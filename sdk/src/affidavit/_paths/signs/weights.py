@@ -1,4 +1,4 @@
-"""The weight of each sign that a path segment is data. `bench/paths/fit.py` writes this file.
+"""The weight of each sign that a path segment is data. `bench/training/fit.py` writes this file.
 
 The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers, the first is for the
 look at a segment alone, the second for the look at it with its neighbours. The empty name counts for every segment.

@@ -1,4 +1,4 @@
-"""Words in the paths of public APIs, in the singular. `bench/paths/count_words.py` writes this file.
+"""Words in the paths of public APIs, in the singular. `bench/training/count_words.py` writes this file.
 
 They are counted in the OpenAPI documents that APIs.guru collects. APIs on which path templates are tested are left out.
 """

