@@ -1,10 +1,9 @@
-"""Charts and filters in a real browser: the keyboard reaches the legend, labels fit, and failures are shown."""
+"""Charts in a real browser: the keyboard reaches the legend, labels fit, and no mark is covered."""
 
 import re
 import uuid
 from datetime import timedelta
 from itertools import pairwise
-from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -64,48 +63,6 @@ def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, start_
     page.keyboard.press("Enter")
     expect(lines).to_have_count(4)
     assert tab.complaints == []
-
-
-def test_after_a_failed_filter_the_page_says_how_old_it_is(new_tab, start_of_pages):
-    page = new_tab().open(f"{start_of_pages}/catalog")
-    page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
-    page.locator("#catalog-search").fill("search")
-    page.get_by_text(re.compile(r"^page not refreshed since \d\d:\d\d$")).wait_for()
-    page.unroute(re.compile(r"/catalog\?"))
-    page.locator("#catalog-search").fill("searc")
-    expect(page.locator("[data-live-status]")).to_have_text("")
-
-
-def test_the_age_of_a_page_is_a_time_in_its_zone(new_tab, start_of_pages):
-    page = new_tab().open(f"{start_of_pages}/catalog?tz=Asia/Kathmandu")
-    page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=503, body=""))
-    page.locator("#catalog-search").fill("search")
-    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^page not refreshed since"))
-    minutes = {
-        f"{timezone.now().astimezone(ZoneInfo('Asia/Kathmandu')) - timedelta(minutes=age):%H:%M}" for age in (0, 1)
-    }
-    assert page.locator("[data-live-status]").inner_text().rpartition(" ")[2] in minutes
-
-
-def test_an_open_page_says_that_one_is_signed_out_and_leads_to_the_same_page(new_tab, start_of_pages):
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}/overview?range=30d")
-    page.context.clear_cookies()
-    page.clock.run_for(16_000)
-    expect(page.locator("[data-live-status]")).to_have_text(re.compile("^signed out, page not refreshed since"))
-    page.set_viewport_size({"width": 320, "height": 900})
-    assert page.locator(".stamp").evaluate("stamp => stamp.getBoundingClientRect().right <= 320")
-    page.get_by_role("link", name="Sign in again").click()
-    page.wait_for_url(re.compile("/sign-in[?]next=.*overview.*range"))
-
-
-def test_a_filter_leads_to_sign_in_after_the_session_has_ended(new_tab, start_of_pages):
-    page = new_tab().open(f"{start_of_pages}/catalog")
-    page.context.clear_cookies()
-    page.locator("#catalog-search").fill("search")
-    page.wait_for_url(re.compile("/sign-in"))
-    assert page.get_by_role("heading", name="Sign in").is_visible()
 
 
 def test_the_label_of_a_mark_covers_no_other_mark(new_tab, start_of_pages, api):

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from intents.models import Confirmation
-from tests.browser.keyboard import press
+from tests.browser.support.keyboard import press
 
 
 def test_the_buttons_of_a_confirmation_go_when_its_time_is_over_and_a_decision_moves_nothing(

@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import Webhook
 from affidavit import mint_intent
 from alerts.evaluation.fire import evaluate_all
 from tests.alerts.alerts import deliver_due
-from tests.browser.keyboard import choose, press, type_into
+from tests.browser.support.keyboard import choose, press, type_into
 from tests.catalog.reports import deliver, observation
 from workspaces.people.sign_in.links import create_link
 

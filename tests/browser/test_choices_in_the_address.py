@@ -1,4 +1,4 @@
-"""The choices of a person on a page are in its address, and survive the live refresh, a reload and Back."""
+"""A choice on a page is in its address, survives the live refresh, a reload and Back, and its result is read out."""
 
 from __future__ import annotations
 
@@ -8,23 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.catalog.reports import deliver, observation
-from workspaces.create import NewWorkspace
+from tests.browser.support.live_refresh import refresh, settle
 
-NEXT_REFRESH = 16_000  # ms
 OPERATION = "/operation?method=GET&path=/orders/{orderId}"
-
-
-def refresh(page: Page) -> None:
-    """Trigger the live refresh of a page whose clock is Playwright's (`clock.install`)."""
-    with page.expect_response(lambda response: response.request.resource_type == "fetch"):
-        page.clock.run_for(NEXT_REFRESH)
-    page.wait_for_load_state("networkidle")
-
-
-def settle(page: Page) -> None:
-    """Wait until the page shows the state in its address."""
-    expect(page.locator("#progress.htmx-request")).to_have_count(0)
 
 
 def read_text(page: Page) -> str:
@@ -32,7 +18,6 @@ def read_text(page: Page) -> str:
     return re.sub(r"\d+ (s|min) ago|now", "", page.inner_text("main"))
 
 
-ROW_COUNT = "[...document.querySelectorAll('main tbody tr')].filter((row) => row.checkVisibility()).length"
 # For each page: the selector of a filter, a value for it, and the query that the address then contains
 FILTERS = {
     "catalog": ("select[name=method]", "POST", "method=POST"),
@@ -67,16 +52,6 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
         settle(page)
         expect(page.locator(selector)).to_have_value(value)
     assert tab.complaints == []
-
-
-def test_what_scrolls_sideways_stays_within_reach_of_the_keyboard(new_tab: Any, start_of_pages: str) -> None:
-    page = new_tab(width=740).open(f"{start_of_pages}/rejections?range=all")
-    table = page.get_by_role("region", name="Latest rejections")
-    expect(table).to_have_attribute("tabindex", "0")
-    page.locator("select[name=version]").select_option("2")
-    page.wait_for_url(re.compile("version=2"))
-    settle(page)
-    expect(table).to_have_attribute("tabindex", "0")
 
 
 @pytest.mark.parametrize(
@@ -121,51 +96,6 @@ def test_a_screen_reader_hears_how_many_rows_match_from_an_element_that_stays(
     expect(status).to_contain_text("in all")
     settle(page)
     assert announcement.text_content() == status.inner_text()
-
-
-def test_a_page_stays_live_while_a_filter_has_the_focus(
-    new_tab: Any, start_of_pages: str, workspace: NewWorkspace, api: Any
-) -> None:
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}/catalog?range=all")
-    page.get_by_label("Method").focus()
-    page.get_by_label("Method").select_option("GET")
-    page.wait_for_url(re.compile("method=GET"))
-    settle(page)
-    deliver(api, workspace, observation(path="/reported/later"))
-    refresh(page)
-    expect(page.locator("#operations")).to_contain_text("/reported/later")
-    expect(page.get_by_label("Method")).to_be_focused()
-
-
-def test_the_live_refresh_keeps_what_was_typed_into_a_form_and_not_sent_yet(
-    new_tab: Any, start_of_pages: str, browser_client: Any
-) -> None:
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}{OPERATION}&open=template")
-    page.locator("#template-target").fill("/orders/{id}")
-    page.locator("h1").click()
-    hint = {"method": "GET", "path": "/orders/{orderId}", "hint": "destructiveHint", "value": "true"}
-    browser_client.post(f"{start_of_pages}/operation/hints", hint)  # in the same block of the page, by somebody else
-    refresh(page)
-    expect(page.locator("#template-target")).to_have_value("/orders/{id}")
-
-
-def test_the_live_refresh_keeps_the_steps_of_a_funnel_that_is_not_shown_yet(
-    new_tab: Any, start_of_pages: str, api: Any
-) -> None:
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}/outcomes?range=all")
-    page.locator("#funnel input[name=step]").first.fill("purchase")
-    page.locator("h1").click()
-    outcome = {"conversationId": "conv_1", "outcomeKey": "one-more-key"}  # which the funnel offers, too
-    assert api.post("/api/conversation-outcomes", {"outcomes": [outcome]}).json()["recorded"] == 1
-    refresh(page)
-    expect(page.locator("#keys")).to_contain_text("one-more-key")
-    expect(page.locator("#funnel input[name=step]").first).to_have_value("purchase")
 
 
 def test_a_ticked_key_leaves_its_card_as_a_new_load_has_it(new_tab: Any, start_of_pages: str) -> None:
@@ -259,23 +189,6 @@ def test_a_chart_line_that_was_switched_off_stays_off(new_tab: Any, start_of_pag
     assert tab.complaints == []
 
 
-def test_j_and_k_reach_the_rows_of_lists_and_slash_their_search(new_tab: Any, start_of_pages: str) -> None:
-    tab = new_tab()
-    position = """() => [...document.querySelectorAll('main tbody tr')]
-        .filter((row) => row.checkVisibility()).indexOf(document.activeElement.closest('tr'))"""
-    for name in ("catalog", "drift", "outcomes", "joins", "rejections", "keys", "members", "environments", "audit"):
-        page = tab.open(f"{start_of_pages}/{name}?range=all")
-        last = page.evaluate(ROW_COUNT) - 1
-        positions = []
-        for key in "jjk":
-            page.keyboard.press(key)
-            positions.append(page.evaluate(position))
-        assert positions == ([0, min(1, last), 0] if last >= 0 else [-1] * 3), name
-        if name in FILTERS:
-            page.keyboard.press("/")
-            assert page.evaluate("Boolean(document.activeElement.closest('form.filters'))"), name
-
-
 def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: Any, start_of_pages: str) -> None:
     tab = new_tab(zone="Asia/Tokyo")
     tab.page.goto(f"{tab.base}{start_of_pages}/catalog?tz=Asia/Tokyo")
@@ -312,86 +225,3 @@ def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_times_are_
     expect(page.get_by_text("Times in Europe/Berlin")).to_have_count(1)
     page = new_tab(zone="Asia/Tokyo", javascript=False).open(f"{start_of_pages}/joins")
     expect(page.get_by_text("Times in UTC")).to_have_count(1)
-
-
-def test_the_live_refresh_does_not_replace_a_form_with_errors(new_tab: Any, start_of_pages: str) -> None:
-    tab = new_tab(zone="Asia/Tokyo")
-    page = tab.open(f"{start_of_pages}/environments?tz=Asia/Tokyo")
-    page.locator("#new-name").fill("production")
-    page.locator("#new-name").press("Enter")
-    expect(page.get_by_role("alert")).to_be_visible()
-    expect(page.locator("#new-name")).to_have_value("production")
-
-
-def test_on_a_phone_a_page_stays_where_its_reader_is(new_tab: Any, start_of_pages: str) -> None:
-    """Phones change the height of the window when their address bar appears or disappears."""
-    page = new_tab(width=390).open(f"{start_of_pages}/outcomes?range=all#keys")
-    read_top = "document.querySelector('#keys').getBoundingClientRect().top"
-    assert abs(page.evaluate(read_top)) < 100  # the page is scrolled to the fragment of its address
-    page.set_viewport_size({"width": 390, "height": 840})
-    page.set_viewport_size({"width": 390, "height": 900})
-    settle(page)
-    assert abs(page.evaluate(read_top)) < 100
-    current = page.locator(".side nav [aria-current]").evaluate(
-        "(link) => { const box = link.getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth }"
-    )
-    assert current, "the link of this page is out of sight in the row of sections"
-
-
-def test_on_a_phone_a_requested_comparison_is_in_sight(
-    new_tab: Any, start_of_pages: str, api: Any, workspace: NewWorkspace
-) -> None:
-    fields = {f"field{number}": 1 for number in range(40)}
-    for value in (1, "a"):
-        shape = observation(path="/books/{bookId}", response={**fields, "id": value})
-        deliver(api, workspace, *[shape] * 30)
-    page = new_tab(width=390).open(f"{start_of_pages}/operation?method=GET&path=/books/{{bookId}}")
-    page.locator("#versions").get_by_role("button", name="Compare").click()
-    settle(page)
-    result = page.locator("#versions [role=status]")
-    expect(result).to_be_in_viewport()
-    expect(result).to_contain_text("1 change")
-
-
-def test_what_was_typed_into_a_form_stays_after_a_search_in_the_box(new_tab: Any, start_of_pages: str) -> None:
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}/annotations")
-    page.locator("#new-text").fill("Deploy 4.2")
-    page.keyboard.press("Control+k")
-    page.locator("#search [data-find]").fill("orders")
-    page.clock.run_for(5_000)
-    expect(page.locator("#search [data-result]").first).to_be_visible()
-    for _ in range(2):  # the first one empties the field
-        page.keyboard.press("Escape")
-        page.clock.run_for(500)
-    expect(page.locator("#search")).to_be_hidden()
-    page.locator("h1").click()
-    age = page.locator("[data-updated]")
-    expect(age).to_have_text(re.compile("^page refreshed ([5-9]|1[0-4]) s ago$"))  # the search did not refresh the page
-    with page.expect_response(re.compile("/annotations")):
-        page.clock.run_for(16_000)
-    expect(age).to_have_text(re.compile("^page refreshed [0-4] s ago$"))
-    expect(page.locator("#new-text")).to_have_value("Deploy 4.2")
-
-
-def test_after_an_upgrade_an_open_page_is_loaded_again_once_it_is_unused(new_tab: Any, start_of_pages: str) -> None:
-    tab = new_tab()
-    tab.page.clock.install()
-    page = tab.open(f"{start_of_pages}/annotations?range=30d")
-    page.locator("input[name=text]").fill("Deploy 4.2")
-
-    def upgrade(route: Any) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, body=answer.text().replace("/static/site.css", "/static/site.css?next"))
-
-    page.route(re.compile(r"/annotations\?"), upgrade)
-    page.locator("h1").click()
-    refresh(page)
-    expect(page.locator("input[name=text]")).to_have_value("Deploy 4.2")
-    page.locator("input[name=text]").fill("")
-    page.locator("h1").click()
-    with page.expect_event("load"):
-        page.clock.run_for(NEXT_REFRESH)
-    assert page.locator("head > link[rel=stylesheet]").get_attribute("href") == "/static/site.css?next"
-    page.unroute_all()

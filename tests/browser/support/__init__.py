@@ -1,0 +1,1 @@
+"""Code that several browser tests share: presses of keys, and waiting."""
