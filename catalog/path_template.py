@@ -1,4 +1,7 @@
-"""The limits of path templates, their errors, and their segments (pure)."""
+"""The limits of path templates, their errors, and their segments (pure).
+
+The SDK has the same limits in `affidavit/_paths/template_limits.py`, and sends no template beyond them.
+"""
 
 from __future__ import annotations
 

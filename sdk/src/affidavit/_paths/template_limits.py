@@ -1,4 +1,7 @@
-"""The limits of path templates that the hub accepts (contract §4). It refuses a whole report for one that is longer."""
+"""The limits of path templates that the hub accepts (contract §4). It refuses a whole report for one that is longer.
+
+The hub has the same limits in `catalog/path_template.py`.
+"""
 
 MAX_BYTES = 2000
 MAX_SEGMENTS = 100
