@@ -17,7 +17,7 @@ from typing import Any
 
 from affidavit import MemoryDeliveries, MemoryNonces, SqliteDeliveries, SqliteNonces, StoredResponse
 from affidavit._intents.nonces import BURN, CREATE_NONCES, INDEX_NONCES
-from affidavit._protection.idempotency import Claim
+from affidavit._protection.deliveries import Claim
 from affidavit._protection.sql_deliveries import CREATE_DELIVERIES, INDEX_DELIVERIES
 from bench._support.measure import measure_medians
 from bench._support.result_table import Row, print_table

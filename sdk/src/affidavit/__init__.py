@@ -18,7 +18,7 @@ from ._json import parse as parse_json
 from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
 from ._paths.templates import Template, retemplate, template
-from ._protection.idempotency import Delivery, DeliveryStore, StoredResponse
+from ._protection.deliveries import Delivery, DeliveryStore, StoredResponse
 from ._protection.memory_deliveries import MemoryDeliveries
 from ._protection.protection import Admission, Call, Demands, Protection
 from ._protection.redis_deliveries import RedisDeliveries

@@ -6,7 +6,7 @@ from support.calls_at_once import count_passes_at_once
 from support.store_servers import RepeatingRedis, postgres_schema, redis_server, sqlite_in
 
 from affidavit._errors import StoreUnavailable
-from affidavit._protection.idempotency import Claim, Finished, InFlight, Mismatch, StoredResponse
+from affidavit._protection.deliveries import Claim, Finished, InFlight, Mismatch, StoredResponse
 from affidavit._protection.kept_responses import RETENTION
 from affidavit._protection.leases import LEASE
 from affidavit._protection.memory_deliveries import MemoryDeliveries

@@ -7,7 +7,7 @@ from support.signed_calls import make_protection, sign_call
 from support.witness_hub import wait_until
 
 from affidavit._errors import StoreUnavailable
-from affidavit._protection.idempotency import Claim
+from affidavit._protection.deliveries import Claim
 from affidavit._protection.leases import Leases
 from affidavit._protection.memory_deliveries import MemoryDeliveries
 from affidavit._protection.protection import Call, _RunningCall

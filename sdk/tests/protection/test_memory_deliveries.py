@@ -7,7 +7,7 @@ import pytest
 from support.signed_calls import encode_json, make_protection, sign_call
 
 from affidavit import Admission, Call, MemoryDeliveries, StoredResponse, StoreUnavailable
-from affidavit._protection.idempotency import Claim, Finished, InFlight, Mismatch, NotKept
+from affidavit._protection.deliveries import Claim, Finished, InFlight, Mismatch, NotKept
 from affidavit._protection.kept_responses import RETENTION
 
 NOW = 1_800_000_000.0

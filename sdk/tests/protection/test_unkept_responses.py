@@ -10,7 +10,7 @@ from support.signed_calls import make_protection, sign_call
 from support.witness_hub import wait_until
 
 from affidavit import Admission, Call, MemoryDeliveries, StoredResponse, StoreUnavailable
-from affidavit._protection.idempotency import Claim, Finished
+from affidavit._protection.deliveries import Claim, Finished
 from affidavit._protection.unkept_responses import UnkeptResponses
 
 ONE = "1" * 64

@@ -19,7 +19,7 @@ from support.calls_at_once import count_passes_at_once
 from support.signed_calls import encode_json, make_protection, sign_call
 
 from affidavit import Call, RedisNonces, SqliteDeliveries, SqliteNonces, SqlNonces, StoredResponse, StoreUnavailable
-from affidavit._protection.idempotency import Claim, Finished, InFlight
+from affidavit._protection.deliveries import Claim, Finished, InFlight
 
 NOW = 1_800_000_000.0
 ONE = "1" * 64

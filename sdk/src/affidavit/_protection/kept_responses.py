@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from .idempotency import StoredResponse
+from .deliveries import StoredResponse
 
 RETENTION = 86_400
 """Seconds that a response is kept for retries."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from .idempotency import Claim, DeliveryStore
+from .deliveries import Claim, DeliveryStore
 
 LEASE = 60
 """Seconds until a claim expires unless it is renewed."""

@@ -11,7 +11,7 @@ from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
 from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.store_keys import memory_key
 
-from .idempotency import Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
+from .deliveries import Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call
 from .kept_responses import RETENTION
 from .leases import LEASE
 

@@ -5,7 +5,7 @@ import json
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentRejected
 
-from .idempotency import Finished, InFlight, Mismatch, NotKept, StoredResponse
+from .deliveries import Finished, InFlight, Mismatch, NotKept, StoredResponse
 
 _RETRY_AFTER = 5
 """Seconds to wait while a store is unavailable."""

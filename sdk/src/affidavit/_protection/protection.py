@@ -15,7 +15,7 @@ from affidavit._paths.reported_operations import make_sendable, name_operation
 from affidavit._paths.routes import clean_path
 from affidavit._stores.in_memory import is_in_memory
 
-from .idempotency import Claim, Delivery, DeliveryStore, StoredResponse, compute_fingerprint
+from .deliveries import Claim, Delivery, DeliveryStore, StoredResponse, compute_fingerprint
 from .kept_responses import MAX_KEPT, SAFE_METHODS, asks_for_retry, keep_response
 from .leases import LEASE, Leases
 from .problem_responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage

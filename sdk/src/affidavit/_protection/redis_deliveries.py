@@ -7,7 +7,7 @@ from affidavit._errors import StoreUnavailable
 from affidavit._stores.redis_eviction import warn_of_eviction
 from affidavit._stores.store_keys import store_key
 
-from .idempotency import Claim, Delivery, Finished, StoredResponse, make_owner, resolve_known_call
+from .deliveries import Claim, Delivery, Finished, StoredResponse, make_owner, resolve_known_call
 from .kept_responses import RETENTION
 from .leases import LEASE
 

@@ -10,7 +10,7 @@ from affidavit._stores.sql import Database, Execute, run_unfailing
 from affidavit._stores.sqlite_file import open_file
 from affidavit._stores.store_keys import store_key
 
-from .idempotency import Claim, Delivery, Finished, InFlight, StoredResponse, make_owner, resolve_known_call
+from .deliveries import Claim, Delivery, Finished, InFlight, StoredResponse, make_owner, resolve_known_call
 from .kept_responses import RETENTION
 from .leases import LEASE
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from affidavit._errors import StoreUnavailable
 
-from .idempotency import Claim, DeliveryStore, StoredResponse
+from .deliveries import Claim, DeliveryStore, StoredResponse
 from .problem_responses import answer_response_not_kept
 
 _TRY_EVERY = 1

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
-from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import (
     MAX_HASHED_IN_LOOP,

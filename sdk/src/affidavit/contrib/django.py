@@ -31,7 +31,7 @@ from django.utils.module_loading import import_string
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
-from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, find_no_route
 from affidavit.contrib._django.stores import DjangoDeliveries, DjangoNonces, create_tables

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
-from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._shapes.media_types import name_utf8
 from affidavit.contrib._wsgi.environ import Environ, WsgiApp, decode, read_body, read_prefix

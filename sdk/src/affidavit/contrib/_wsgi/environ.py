@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
 
-from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 
 Environ = dict[str, Any]

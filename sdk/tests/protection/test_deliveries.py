@@ -1,10 +1,7 @@
-import json
-
 import pytest
 
 from affidavit._intents.intent import read_intent
-from affidavit._protection.idempotency import InFlight, StoredResponse, compute_fingerprint
-from affidavit._protection.problem_responses import answer_known_call, answer_store_outage
+from affidavit._protection.deliveries import StoredResponse, compute_fingerprint
 
 RESPONSE = StoredResponse(201, (("content-type", "application/json"), ("x-é", "ü")), b'{"id": 1}\x00\xff')
 V2 = {
@@ -26,10 +23,3 @@ def test_a_fingerprint_is_of_user_operation_and_arguments(change, is_equal):
 def test_a_response_survives_its_text_form():
     assert StoredResponse.from_text(RESPONSE.to_text()) == RESPONSE
     assert RESPONSE.to_text().isascii()
-
-
-@pytest.mark.parametrize("answer", [answer_store_outage(), answer_known_call(InFlight(retry_after=7))])
-def test_an_answer_that_asks_for_a_retry_asks_for_a_new_intent(answer):
-    """The nonce of this delivery is burnt: the same request again would be rejected as replayed."""
-    assert "new intent" in json.loads(answer.body)["detail"]
-    assert int(dict(answer.headers)["Retry-After"]) > 0

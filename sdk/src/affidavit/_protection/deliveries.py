@@ -1,4 +1,4 @@
-"""Idempotency by toolCallId: a repeated delivery of a call gets the first response (contract §3, "toolCallId").
+"""Deliveries of a call, one for each toolCallId: a repeated one gets the first response (contract §3, "toolCallId").
 
 For each (workspace, toolCallId) a store keeps a fingerprint of the call, a lease while it runs, and its response for
 24 hours. After a crash the lease expires, and a retry runs the call again. For a call that only reads, no response is
