@@ -58,7 +58,7 @@ class Intents(MachineView):
     scope = "platform"
     form = IntentForm
     own_codes = ("confirmation-required",)
-    secret_answer = True
+    has_secret_answer = True
     examples = {"POST": CallExample("Mint an intent", {"header": "eyJwYXlsb2FkIjoi…", "payload": PAYLOAD}, READ_CALL)}
 
     def answer(

@@ -33,7 +33,7 @@ class Verifications(MachineView):
         )
     }
     own_codes = ("intent-rejected",)
-    secret_answer = True
+    has_secret_answer = True
     expires_at: datetime | None = None
 
     def answer(

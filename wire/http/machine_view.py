@@ -69,12 +69,12 @@ class MachineView(MethodFirstView):
 
     form: the serializer of the body; its context has the bytes of the body as `raw`.
     items: the name of the member that is the batch.
-    secret_answer: whether the 2xx body holds a key or an intent, and so is stored encrypted.
+    has_secret_answer: whether the 2xx body holds a key or an intent, and so is stored encrypted.
     """
 
     form: ClassVar[type[serializers.Serializer[Any]]]
     items: ClassVar[str | None] = None
-    secret_answer: ClassVar[bool] = False
+    has_secret_answer: ClassVar[bool] = False
     http_method_names = ["post"]
     renderer_classes = [renderers.JSONRenderer]
 
@@ -89,7 +89,7 @@ class MachineView(MethodFirstView):
             claim,
             lambda: self.render(request, self.process(request, raw, now, path)),
             now=now,
-            secret=self.secret_answer,
+            is_secret=self.has_secret_answer,
             limit_lifetime=lambda response: self.limit_answer_lifetime(cast(Response, response)),
         )
 

@@ -8,8 +8,8 @@ from django.db import DatabaseError, DataError, IntegrityError
 def is_outage(error: BaseException) -> bool:
     """Return whether the database cannot be used at the moment.
 
-    It is unreachable, full, read-only or shutting down, or it aborted the transaction because of another, for which it
-    also waited too long.
+    It is unreachable, full, read-only or shutting down; or it aborted the transaction, because of a conflict with
+    another one or because a lock was not released in time.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False

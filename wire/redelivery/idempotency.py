@@ -77,12 +77,12 @@ def answer_once(
     act: Callable[[], HttpResponse],
     *,
     now: datetime,
-    secret: bool,
+    is_secret: bool,
     limit_lifetime: Callable[[HttpResponse], datetime | None] = lambda _: None,
 ) -> HttpResponse:
     """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
-    secret: whether the answer holds a key or an intent and is therefore stored encrypted.
+    is_secret: whether the answer holds a key or an intent and is therefore stored encrypted.
     limit_lifetime: returns when an answer expires, None for the usual 24 hours.
 
     Raises KeyReused or KeyInUse.
@@ -96,7 +96,8 @@ def answer_once(
         response = act()
         if 200 <= response.status_code < 300:
             latest = now + ANSWER_LIFETIME
-            store_answer(claim, response, secret=secret, expires_at=min(limit_lifetime(response) or latest, latest))
+            expires_at = min(limit_lifetime(response) or latest, latest)
+            store_answer(claim, response, is_secret=is_secret, expires_at=expires_at)
         return response
 
 
@@ -121,7 +122,7 @@ def replay_answer(claim: Claim, answer: IdempotentAnswer) -> HttpResponse:
     return HttpResponse(body, status=answer.status, headers={**answer.headers, "Idempotent-Replayed": "true"})
 
 
-def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_at: datetime) -> None:
+def store_answer(claim: Claim, response: HttpResponse, *, is_secret: bool, expires_at: datetime) -> None:
     body = bytes(response.content)
     IdempotentAnswer.objects.update_or_create(
         workspace_id=claim.workspace_id,
@@ -131,8 +132,8 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
             "body_digest": compute_hash(claim.workspace_id, claim.body_digest),
             "status": response.status_code,
             "headers": {name: response[name] for name in STORED_HEADERS if name in response},
-            "body": encrypt(body) if secret else body,
-            "encrypted": secret,
+            "body": encrypt(body) if is_secret else body,
+            "encrypted": is_secret,
             "expires_at": expires_at,
         },
     )

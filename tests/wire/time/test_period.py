@@ -16,16 +16,16 @@ NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_contains_now(preset):
-    span = parse_period({"range": preset}, now=NOW)
-    assert span.start < NOW < span.end
-    assert span.end - NOW <= timedelta(minutes=15)
+    period = parse_period({"range": preset}, now=NOW)
+    assert period.start < NOW < period.end
+    assert period.end - NOW <= timedelta(minutes=15)
 
 
 def test_a_range_of_days_begins_at_local_midnight():
-    span = parse_period({"range": "7d", "tz": "Asia/Kolkata"}, now=NOW)
-    local = span.start.astimezone(span.zone)
+    period = parse_period({"range": "7d", "tz": "Asia/Kolkata"}, now=NOW)
+    local = period.start.astimezone(period.zone)
     assert (local.hour, local.minute) == (0, 0)
-    assert (NOW.astimezone(span.zone).date() - local.date()).days == 6
+    assert (NOW.astimezone(period.zone).date() - local.date()).days == 6
 
 
 @given(
@@ -94,14 +94,14 @@ def test_only_the_present_is_partial_and_what_comes_after_it_has_not_begun(step,
 
 
 def test_a_custom_range_of_local_dates_includes_its_last_day():
-    span = parse_period({"from": "2026-03-29", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
-    assert span.end - span.start == timedelta(hours=23)
+    period = parse_period({"from": "2026-03-29", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
+    assert period.end - period.start == timedelta(hours=23)
 
 
 @given(st.dictionaries(st.sampled_from(["range", "from", "to", "tz"]), st.text(max_size=20)))
 def test_any_query_gives_a_period(query):
-    span = parse_period(query, now=NOW)
-    assert span.start < span.end
+    period = parse_period(query, now=NOW)
+    assert period.start < period.end
 
 
 @pytest.mark.parametrize(
@@ -139,35 +139,35 @@ def test_of_a_range_that_goes_on_only_what_is_over_is_compared(to):
     """The range begins on a Monday. NOW is the Sunday after it, 12:07 UTC, when summer time began in Berlin."""
     period = parse_period({"from": "2026-03-23", "to": to, "tz": "Europe/Berlin"}, now=NOW)
     weeks = 1 if to == "2026-03-29" else 2
-    before = period.previous()
-    assert before.start == period.shift_back(period.start)
-    assert before.end == datetime(2026, 3, 29, 13, 15, tzinfo=UTC) - timedelta(weeks=weeks)  # 14:15 there, in winter
-    past = parse_period({"from": "2026-03-20", "to": "2026-03-28", "tz": "Europe/Berlin"}, now=NOW)
-    assert past.previous().end == past.shift_back(past.end)
-    to_come = parse_period({"from": "2026-04-01", "to": "2026-04-03"}, now=NOW)
-    assert to_come.previous().end == to_come.shift_back(to_come.end)
+    previous = period.previous()
+    assert previous.start == period.shift_back(period.start)
+    assert previous.end == datetime(2026, 3, 29, 13, 15, tzinfo=UTC) - timedelta(weeks=weeks)  # 14:15 there, in winter
+    past_period = parse_period({"from": "2026-03-20", "to": "2026-03-28", "tz": "Europe/Berlin"}, now=NOW)
+    assert past_period.previous().end == past_period.shift_back(past_period.end)
+    future_period = parse_period({"from": "2026-04-01", "to": "2026-04-03"}, now=NOW)
+    assert future_period.previous().end == future_period.shift_back(future_period.end)
 
 
 @given(DAYS, st.integers(0, 40), st.sampled_from(ZONES))
-def test_the_previous_period_has_the_same_weekdays_whole_weeks_earlier(first, more, zone):
-    last = first + timedelta(days=more)
-    span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=AFTERWARDS)
-    weeks = timedelta(weeks=more // 7 + 1)
-    assert span.previous() == replace(
+def test_the_previous_period_has_the_same_weekdays_whole_weeks_earlier(first, further_days, zone):
+    last = first + timedelta(days=further_days)
+    period = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=AFTERWARDS)
+    weeks = timedelta(weeks=further_days // 7 + 1)
+    assert period.previous() == replace(
         parse_period({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=AFTERWARDS), preset=""
     )
-    assert span.previous().end <= span.start
-    assert span.step == ("hour" if more < 2 else "day")
+    assert period.previous().end <= period.start
+    assert period.step == ("hour" if further_days < 2 else "day")
 
 
 @given(DAYS, st.sampled_from(ZONES), st.integers(0, 95), st.integers(1, 96))
 def test_the_previous_period_of_some_hours_is_at_the_same_time_a_week_earlier(day, zone, quarter, quarters):
     start = datetime.combine(day, time(), ZoneInfo("UTC")) + quarter * timedelta(minutes=15)
     end = start + quarters * timedelta(minutes=15)
-    span = parse_period({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
-    before = span.previous()
-    assert before.start <= before.end <= span.end
-    assert abs((span.start - before.start) - timedelta(weeks=1)) <= timedelta(hours=1)
+    period = parse_period({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
+    previous = period.previous()
+    assert previous.start <= previous.end <= period.end
+    assert abs((period.start - previous.start) - timedelta(weeks=1)) <= timedelta(hours=1)
 
 
 CHANGES = [
@@ -184,13 +184,13 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_hours_around_a_change_of_the_clocks_are_compared_in_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
-        span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=AFTERWARDS)
-        buckets = split_into_buckets(span.start, span.end, span.zone, "hour")
-        moments = [span.shift_back(bucket.start) for bucket in buckets] + [span.shift_back(span.end)]
+        period = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=AFTERWARDS)
+        buckets = split_into_buckets(period.start, period.end, period.zone, "hour")
+        moments = [period.shift_back(bucket.start) for bucket in buckets] + [period.shift_back(period.end)]
         assert moments == sorted(moments)
-        assert (moments[0], moments[-1]) == (span.previous().start, span.previous().end)
+        assert (moments[0], moments[-1]) == (period.previous().start, period.previous().end)
 
 
 def test_a_period_starts_and_ends_at_whole_quarter_hours():
-    span = parse_period({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
-    assert (span.start.minute, span.end.minute, span.end.second) == (0, 15, 0)
+    period = parse_period({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
+    assert (period.start.minute, period.end.minute, period.end.second) == (0, 15, 0)
