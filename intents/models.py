@@ -19,6 +19,7 @@ class VerificationReport(models.Model):
     """A received report.
 
     digest: the keyed hash of its body's SHA-256; a repeated delivery has the same.
+    recorded: the sum of its counts.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -43,6 +44,7 @@ class VerificationTally(models.Model):
     result: `accepted` or a reason.
     version: the version of the intents, 0 if it was not reported.
     operation: the template of their operation, empty if it was not reported.
+    last_at: when the last of them occurred.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -68,10 +70,10 @@ class VerificationTally(models.Model):
 class VerificationRollup(models.Model):
     """Sums of verification tallies by UTC day and month, for each result, version and operation.
 
-    Rows with the version ALL_VERSIONS and an empty operation sum over all versions and operations; these exist by
-    quarter hour too. The statement that writes the tallies writes the sums as well, so that both always agree. Pages
-    read the coarsest sums that fit. Like the tallies of outcomes, the sums are sharded counters: readers add up the
-    shards.
+    Rows with the version ALL_VERSIONS and an empty operation are sums over all versions and operations; only these
+    exist by quarter hour as well. The statement that writes the tallies also writes these sums, so the two always
+    agree. Pages read the coarsest sums that fit. Like the tallies of outcomes, the sums are sharded counters: readers
+    add up the shards.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "version", "starts_at", "result", "operation", "shard")

@@ -16,7 +16,7 @@ from workspaces.models import ApiKey, AuditEntry, Environment, Workspace
 
 OWNERS = (Workspace, Environment)
 REQUESTED, DELETED = "workspace deletion requested", "workspace deleted"
-SHOWN_OF_ID = 8  # characters of a deleted workspace's id that the hub's audit log keeps
+ID_PREFIX_LENGTH = 8  # characters of a deleted workspace's id that the hub's audit log keeps
 log = logging.getLogger("affidavit.workspaces")
 
 
@@ -62,11 +62,11 @@ def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str,
 def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
     """Hide a workspace and delete it; return the number of deleted rows by table, whoever deleted them."""
     hide_workspace(workspace, actor=actor, now=now)
-    return delete_hidden_workspace(workspace.pk, now=now) or find_report(workspace.pk)
+    return delete_hidden_workspace(workspace.pk, now=now) or find_deletion_counts(workspace.pk)
 
 
-def find_report(workspace_id: str) -> Mapping[str, int]:
-    """Return how many rows of a deleted workspace were deleted, by table."""
+def find_deletion_counts(workspace_id: str) -> Mapping[str, int]:
+    """Return how many rows of a deleted workspace were deleted, by table; {} if the audit log has no such deletion."""
     entries = AuditEntry.objects.filter(workspace_id="", action=DELETED, facts__workspace=shorten_id(workspace_id))
     entry = entries.first()
     rows: Mapping[str, int] = entry.facts["rows"] if entry else {}
@@ -79,13 +79,11 @@ def list_hidden_workspaces() -> list[str]:
 
 
 def shorten_id(workspace_id: str) -> str:
-    return f"{workspace_id[:SHOWN_OF_ID]}…"
+    return f"{workspace_id[:ID_PREFIX_LENGTH]}…"
 
 
 def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
-    """Yield each table with its DELETE for a model's rows.
-
-    Tables whose rows refer to the model's rows come first.
+    """Yield each table with its DELETE statement. Tables whose rows refer to the model's rows come first.
 
     condition: the condition on the model's rows, in SQL.
     """

@@ -34,7 +34,7 @@ def load_secrets_of(workspace: Workspace, moment: datetime) -> Sequence[str]:
 
 
 def _decrypt_readable(secrets: Sequence[SigningSecret]) -> Sequence[str]:
-    """Return the secrets without those that no key of the settings decrypts; raises InvalidToken if none is left.
+    """Decrypt the secrets. Leave out those that cannot be decrypted; raise InvalidToken if that is all of them.
 
     If SECRET_KEY was lost and the signing secret then rotated, the previous secret cannot be decrypted, but is valid
     for another day. It must not stop verification with the new secret.

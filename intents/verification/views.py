@@ -24,7 +24,7 @@ from wire.time.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import read_form_period, redirect_to_page
-from workspaces.pages.kept_in_session import find_for_a_while, keep_for_a_while
+from workspaces.pages.kept_in_session import find_in_session, keep_in_session
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
 
@@ -43,7 +43,7 @@ def show_inspector(request: HttpRequest, environment: Environment, period: Perio
 
     def build_context() -> Mapping[str, Any]:
         check_id = request.GET.get("check")
-        stored_check = find_for_a_while(request, CHECK) if check_id else None
+        stored_check = find_in_session(request, CHECK) if check_id else None
         if stored_check and stored_check["id"] == check_id:
             return _build_context(environment, stored_check["form"], datetime.fromisoformat(stored_check["checked_at"]))
         if (example := request.GET.get("example", "")) in BODIES:
@@ -90,7 +90,7 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     if sum(map(len, form.values())) <= MAX_KEPT_CHARACTERS:
         check_id = secrets.token_urlsafe(9)
         fields = {name: form[name] for name in RequestForm.base_fields if name in form}
-        keep_for_a_while(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
+        keep_in_session(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
         members = read_form_period(request, environment_row)
         members["check"] = check_id
         return redirect_to_page("inspector", environment_row, members)

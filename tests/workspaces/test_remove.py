@@ -28,7 +28,7 @@ from workspaces.models import AuditEntry, Environment, SampleWorkspace, Workspac
 from workspaces.people.invitations.invite import invite
 from workspaces.remove import (
     delete_hidden_workspace,
-    find_report,
+    find_deletion_counts,
     hide_workspace,
     list_hidden_workspaces,
     remove_workspace,
@@ -170,5 +170,5 @@ def test_hiding_and_deleting_can_be_repeated(workspace):
     counts = delete_hidden_workspace(pk, now=now)
     assert counts["workspaces_workspace"] == 1
     assert delete_hidden_workspace(pk, now=now) == {}
-    assert find_report(pk) == remove_workspace(workspace.workspace, actor="bob", now=now) == counts
+    assert find_deletion_counts(pk) == remove_workspace(workspace.workspace, actor="bob", now=now) == counts
     assert AuditEntry.objects.get(workspace_id="").actor == "ann"

@@ -22,7 +22,7 @@ from outcomes.models import Conversation
 from workspaces import tasks
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import Environment, Workspace
-from workspaces.remove import find_report, hide_workspace, remove_workspace
+from workspaces.remove import find_deletion_counts, hide_workspace, remove_workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,4 +139,4 @@ def test_a_killed_deletion_is_finished_by_the_next_sweep(workspace: NewWorkspace
     assert workspace.workspace.api_keys.count() == keys
     tasks.sweep()
     assert not Workspace.objects.exists()
-    assert find_report(workspace.workspace.pk)["workspaces_apikey"] == keys
+    assert find_deletion_counts(workspace.workspace.pk)["workspaces_apikey"] == keys

@@ -1,4 +1,4 @@
-"""Keep values of a person for later pages: in the encrypted session, for ten minutes at most."""
+"""Keep values of a person for later pages, in the encrypted session, for ten minutes at most."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.http import HttpRequest
 LIFETIME_SECONDS = 600
 
 
-def keep_for_a_while(request: HttpRequest, name: str, values: Mapping[str, Any]) -> None:
-    """Keep JSON values under a name, in place of earlier ones, for pages that show them again and again."""
+def keep_in_session(request: HttpRequest, name: str, values: Mapping[str, Any]) -> None:
+    """Keep JSON values under a name, in place of earlier ones. Any number of pages may show them."""
     request.session[name_entry(name)] = build_entry(values)
 
 
-def find_for_a_while(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
-    """Return the values that were kept under this name, again and again until they expire; None from then on."""
+def find_in_session(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
+    """Return the values that were kept under this name; None if there are none or they have expired."""
     entry = request.session.get(name_entry(name))
     if entry is None:
         return None
@@ -33,4 +33,6 @@ def build_entry(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_entry(name: str) -> str:
+    # All entries begin like this, also those that are shown again and again: under another beginning, an upgrade would
+    # lose the keys that wait for their page.
     return f"shown once: {name}"

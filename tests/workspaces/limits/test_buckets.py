@@ -126,7 +126,7 @@ def test_the_lua_script_equals_the_pure_rule(redis_url):
         (least_bucket, least), (most_bucket, most) = bounds
         assert least.tokens <= grant.tokens <= most.tokens, (age, tokens)
         assert stored["tokens"] == grant.bucket_level <= LIMIT.capacity, (age, tokens)
-        sums = [each.tokens + each.bucket_level for each in (least, grant, most)]
+        sums = [bounded.tokens + bounded.bucket_level for bounded in (least, grant, most)]
         assert sums[0] - ROUNDING <= sums[1] <= sums[2] + ROUNDING, (age, tokens)
         refilled_at = stored["refilled_at"] - now
         assert least_bucket.refilled_at - 1e-5 <= refilled_at <= most_bucket.refilled_at + 1e-5, (age, tokens)

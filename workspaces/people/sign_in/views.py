@@ -35,7 +35,7 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
         return {
             **super().get_context_data(**kwargs),
             "target": find_next_address(self.request),
-            "is_unsent": "unsent" in self.request.GET,
+            "was_form_refused": "unsent" in self.request.GET,
             **describe_ways_in(),
         }
 
