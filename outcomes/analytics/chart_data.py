@@ -13,7 +13,7 @@ from wire.time.buckets import Bucket
 from wire.time.period import Period
 from workspaces.models import Environment
 
-LEADING = 5  # keys that have a line of their own if none was selected
+MAX_LEADING_KEYS = 5  # keys that have a line of their own if none was selected
 MAX_COMPARED_LINES = 3  # with more lines, only the first is compared
 NAME_OF_REST = "all other keys"
 

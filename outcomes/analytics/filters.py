@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from outcomes.analytics.chart_data import LEADING
+from outcomes.analytics.chart_data import MAX_LEADING_KEYS
 from outcomes.analytics.funnel import MAX_STEPS
 from wire.address_members import read_text, read_texts
 from wire.charts.series_colours import MAX_SERIES
@@ -40,7 +40,7 @@ class KeyFilters:
 
     @property
     def next_rank(self) -> int:
-        return self.rank + LEADING
+        return self.rank + MAX_LEADING_KEYS
 
 
 def parse_key_filters(query: QueryDict) -> KeyFilters:
@@ -58,6 +58,6 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
 
 
 def _parse_number(text: str | None) -> int:
-    """Return a number from 1 on; 1 if there is none to read."""
-    usable = text is not None and text.isdecimal() and text.isascii() and len(text) < 9
-    return max(int(text or 1), 1) if usable else 1
+    """Return the number in the text, at least 1; 1 also if the text is not a number of at most eight digits."""
+    is_number = text is not None and text.isdecimal() and text.isascii() and len(text) < 9
+    return max(int(text or 1), 1) if is_number else 1

@@ -1,4 +1,4 @@
-"""The tables of the broken joins page for .json and .csv: the same rows, same filters, without a cap."""
+"""The tables of the broken joins page for .json and .csv, which have the filters of the page and no limit on rows."""
 
 from __future__ import annotations
 
@@ -83,11 +83,12 @@ def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) ->
 
 def _cause_rows(environment: Environment, period: Period, key: str) -> Rows:
     """Yield the causes of the joins with this outcome key, "" for any."""
-    longest, api_keys = find_longest_healing(environment), list_api_keys(environment)
+    longest_healing, api_keys = find_longest_healing(environment), list_api_keys(environment)
     joins = stream_broken_joins(environment, find_broken_joins(environment, period, key))
-    causes = group_by_cause(joins, may_heal_from=timezone.now() - longest if longest else None)
+    causes = group_by_cause(joins, may_heal_from=timezone.now() - longest_healing if longest_healing else None)
     starts = find_cause_starts(environment, period, causes, key=key)
-    again = find_last_reports_by_cause(stream_broken_joins(environment, find_reported_again(environment, period, key)))
+    joins_reported_again = stream_broken_joins(environment, find_reported_again(environment, period, key))
+    last_reports = find_last_reports_by_cause(joins_reported_again)
     for cause in causes:
         match, start = cause.example.diagnosis.match, starts[cause.kind, cause.environment]
         yield (
@@ -97,8 +98,8 @@ def _cause_rows(environment: Environment, period: Period, key: str) -> Rows:
             cause.example.conversation_id,
             match and match.conversation_id,
             unix_seconds(cause.oldest),
-            unix_seconds(max(cause.last_reported_at, again.get((cause.kind, cause.environment), EARLIEST))),
-            write_advice(cause, longest),
+            unix_seconds(max(cause.last_reported_at, last_reports.get((cause.kind, cause.environment), EARLIEST))),
+            write_advice(cause, longest_healing),
             unix_seconds(start.since),
             not start.is_certain,
             {str(api_keys[pk]): count for pk, count in cause.reporters.most_common() if pk in api_keys},
@@ -148,6 +149,14 @@ def _totals_rows(environment: Environment, period: Period) -> Rows:
 
 def _move_rows(environment: Environment) -> Rows:
     for move in Move.objects.list_readable(environment).iterator():
-        numbers = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
-        undone = (unix_or_none(move.undone_at), move.undone_by or None)
-        yield move.pk, move.source.name, move.target.name, *numbers, *undone
+        yield (
+            move.pk,
+            move.source.name,
+            move.target.name,
+            move.outcomes,
+            move.met,
+            unix_seconds(move.moved_at),
+            move.moved_by,
+            unix_or_none(move.undone_at),
+            move.undone_by or None,
+        )

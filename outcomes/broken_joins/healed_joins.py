@@ -10,7 +10,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 from django.db.models.functions import Coalesce
 
 from outcomes.analytics.lag import median_length
-from outcomes.broken_joins.queries import within
+from outcomes.broken_joins.queries import period_filter
 from outcomes.models import Outcome
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -46,14 +46,14 @@ class Healing:
 def find_healed_outcomes(environment: Environment, period: Period) -> QuerySet[Outcome]:
     """Return outcomes that healed in the period, the latest first."""
     return (
-        Outcome.objects.filter(environment=environment, **within("healed_at", period))
+        Outcome.objects.filter(environment=environment, **period_filter("healed_at", period))
         .select_related("conversation")
         .order_by("-healed_at", "-conversation_id", "outcome_key")
     )
 
 
 def measure_healing(environment: Environment, period: Period) -> Healing:
-    outcomes = Outcome.objects.filter(environment=environment, **within("healed_at", period))
+    outcomes = Outcome.objects.filter(environment=environment, **period_filter("healed_at", period))
     latest = outcomes.order_by("-healed_at").values_list(TIME_TO_HEAL, flat=True)[:MAX_HEALED_MEASURED]
     lengths = list(latest)
     count = len(lengths) if len(lengths) < MAX_HEALED_MEASURED else outcomes.count()

@@ -18,7 +18,7 @@ def find_broken_joins(environment: Environment, period: Period, key: str = "") -
 
     key: their outcome key, "" for any.
     """
-    joins = Outcome.objects.filter(environment=environment, broken=True, **within("first_reported_at", period))
+    joins = Outcome.objects.filter(environment=environment, broken=True, **period_filter("first_reported_at", period))
     return (
         (joins.filter(outcome_key=key) if key else joins)
         .select_related("conversation")
@@ -41,7 +41,7 @@ def list_api_keys(environment: Environment) -> Mapping[int | None, ApiKey]:
     return {key.pk: key for key in environment.workspace.api_keys.all()}
 
 
-def within(field: str, period: Period) -> dict[str, datetime]:
+def period_filter(field: str, period: Period) -> dict[str, datetime]:
     """Return the filter for rows whose time in `field` is in the period, by whole quarter hours."""
     start, end = widen_to_quarters(period)
     return {f"{field}__gte": start, f"{field}__lt": end}

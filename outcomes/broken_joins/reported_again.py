@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from outcomes.broken_joins.causes.groups import BrokenJoin, Cause, group_by_cause
 from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
-from outcomes.broken_joins.queries import sort_by_last_report, within
+from outcomes.broken_joins.queries import period_filter, sort_by_last_report
 from outcomes.models import Outcome
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
@@ -56,6 +56,6 @@ def find_reported_again(environment: Environment, period: Period, key: str = "")
     """
     start, _ = widen_to_quarters(period)
     joins = Outcome.objects.filter(
-        environment=environment, broken=True, first_reported_at__lt=start, **within("last_reported_at", period)
+        environment=environment, broken=True, first_reported_at__lt=start, **period_filter("last_reported_at", period)
     )
     return sort_by_last_report(joins.filter(outcome_key=key) if key else joins).select_related("conversation")

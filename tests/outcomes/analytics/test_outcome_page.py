@@ -88,8 +88,8 @@ def test_paging_lists_each_conversation_once(production, browser_client):
         response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
         rows = response.context["rows"]
         conversation_ids += [row.conversation_id for row in rows]
-        shown = f"{len(conversation_ids) - len(response.context['rows']) + 1} to {len(conversation_ids)} of 130;"
-        assert shown in " ".join(response.content.decode().split())
+        position = f"{len(conversation_ids) - len(response.context['rows']) + 1} to {len(conversation_ids)} of 130;"
+        assert position in " ".join(response.content.decode().split())
         cursor = response.context["older_cursor"]
         if not cursor:
             break
@@ -122,9 +122,9 @@ def test_several_processes_of_postgresql_can_write_the_cells_of_a_download(produ
         cursor.execute("SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0")
         cursor.execute("SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0")
         cursor.execute(f"EXPLAIN (VERBOSE) {rows.write_select(TIMES)}", rows.parameters)
-        merge, _, below = "\n".join(row[0] for row in cursor.fetchall()).partition("->")
-    assert merge.startswith("Gather Merge"), merge
-    assert "make_interval" in below
+        first_node, _, later_nodes = "\n".join(row[0] for row in cursor.fetchall()).partition("->")
+    assert first_node.startswith("Gather Merge"), first_node
+    assert "make_interval" in later_nodes
 
 
 @pytest.mark.parametrize("environment_name", ["production", "staging"])
@@ -180,8 +180,8 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     for address in (f"{PAGE}?key=purchase", f"{PAGE}.json?key=purchase", f"{PAGE}.csv?table=conversations"):
         assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(f"{PAGE}?key=purchase").status_code == 302
-    own = "/w/other-shop/production/outcome.json?key=purchase"
-    tables = read_tables(api.get(own, key=other_workspace.full_key))
+    foreign_address = "/w/other-shop/production/outcome.json?key=purchase"
+    tables = read_tables(api.get(foreign_address, key=other_workspace.full_key))
     assert tables["conversations"] == []
 
 
