@@ -67,7 +67,7 @@ def reset_baseline(
 
 @transaction.atomic
 def undo_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) -> None:
-    """Revert the reset: from now on, the pages show what they would show without it. A second time changes nothing."""
+    """Undo the reset: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(reset.operation)
     resets = BaselineReset.objects.filter(Q(pk=reset.pk) | Q(through=reset))
     if resets.filter(undone_at=None).update(undone_at=now):

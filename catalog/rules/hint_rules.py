@@ -46,7 +46,7 @@ def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, n
 
 @transaction.atomic
 def undo_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule, so that the hint no longer depends on it. A second time changes nothing."""
+    """Undo the rule, so that the hint no longer depends on it. A second time changes nothing."""
     rule.environment.hold()
     if HintRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         path = list_hint_rules(rule.environment).values_list("path", flat=True).get(pk=rule.pk)

@@ -39,7 +39,7 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
 
 @transaction.atomic
 def undo_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing."""
+    """Undo the rule: from now on, the pages show what they would show without it. A second time changes nothing."""
     row = lock_operation(rule.operation)
     if MapRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):
         reproject_rows(row.environment, [row.pk], load_template_rules(row.environment), now=now)

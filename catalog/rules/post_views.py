@@ -28,7 +28,7 @@ FRAGMENTS = {
     "map-rules": "map-rules",
     "hint-rules": "hints",
 }
-REVERT: Mapping[str, Callable[..., None]] = {
+UNDO_FUNCTIONS: Mapping[str, Callable[..., None]] = {
     "template-rules": template_rules.undo_template_rule,
     "fresh-starts": baseline.undo_baseline_reset,
     "map-rules": map_rules.undo_map_rule,
@@ -105,9 +105,9 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
         members |= {name: form.get(name, "") for name in ("only", "matching")}
     else:
         members = {"path": target}
-    query = {"method": operation.method, **members}
-    forgotten = dict.fromkeys(("as", "target", "only", "matching"))
-    return return_to_page(request, "operation", operation.environment, {**forgotten, **query}, fragment="template")
+    cleared_members = dict.fromkeys(("as", "target", "only", "matching"))
+    query = {**cleared_members, "method": operation.method, **members}
+    return return_to_page(request, "operation", operation.environment, query, fragment="template")
 
 
 @member_form
@@ -128,7 +128,7 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
 
 @member_form
 def post_undo(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
-    """Revert one rule, from the page of rules or the page of the operation `method` `path`.
+    """Undo one rule, from the page of rules or the page of the operation `method` `path`.
 
     A second time changes nothing.
     """
@@ -139,7 +139,7 @@ def post_undo(request: HttpRequest, slug: str, environment: str, kind: str, pk: 
         raise Http404
     rule = get_object_or_404(rule_kind.list_rules(target), pk=pk)
     try:
-        REVERT[kind](rule, **stamp(request))
+        UNDO_FUNCTIONS[kind](rule, **stamp(request))
     except RuleError as fault:
         return return_to_page(request, "rules", target, {"fault": fault.reason}, fragment=kind)
     is_on_page = kind in FRAGMENTS and operation and find_operation(target, operation.method, operation.path)

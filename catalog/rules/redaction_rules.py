@@ -59,7 +59,7 @@ def add_redaction_rule(
 
 @transaction.atomic
 def undo_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule for reporters that start from now on. A second time changes nothing."""
+    """Undo the rule for reporters that start from now on. A second time changes nothing."""
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
     if RedactionRule.objects.filter(pk=rule.pk, undone_at=None).update(undone_at=now):

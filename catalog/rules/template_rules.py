@@ -74,7 +74,7 @@ def add_template_rule(
 
 @transaction.atomic
 def undo_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule: from now on, the pages show what they would show without it. A second time changes nothing.
+    """Undo the rule: from now on, the pages show what they would show without it. A second time changes nothing.
 
     Raises RuleError.
     """
