@@ -26,11 +26,12 @@ DELETE FROM alerts_event WHERE workspace_id = %(workspace)s AND id IN (SELECT id
 
 def find_expired_events(workspace: Workspace, before: datetime) -> QuerySet[Event]:
     """Return the events that fired before this time and have no waiting delivery."""
-    queue = Delivery.objects.filter(workspace=workspace, state=Delivery.WAITING).values("event_id")
-    return Event.objects.filter(workspace=workspace, fired_at__lte=before).exclude(pk__in=queue)
+    waiting_event_ids = Delivery.objects.filter(workspace=workspace, state=Delivery.WAITING).values("event_id")
+    return Event.objects.filter(workspace=workspace, fired_at__lte=before).exclude(pk__in=waiting_event_ids)
 
 
 def delete_expired_events(workspace: Workspace, before: datetime, batch: int) -> int:
+    """Delete at most `batch` of these events, with their deliveries; return how many events were deleted."""
     with connection.cursor() as cursor:
         cursor.execute(DELETE, {"workspace": workspace.pk, "before": before, "batch": batch})
         return int(cursor.rowcount)

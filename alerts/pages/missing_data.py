@@ -1,4 +1,4 @@
-"""What the data of a preview lack: whether they began too late for it, or never came."""
+"""Whether a preview lacks data: because the data began too late for it, or because none ever came."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from workspaces.models import Environment
 
 
 def find_late_start(environment: Environment, kind: str, *, now: datetime) -> datetime | None:
-    """Return when the data of an alert began, if that was too late for the whole preview; None otherwise.
-
-    The preview uses the data of the last PREVIEW_LENGTH, or of the time in MEMORY for some kinds.
-    """
+    """Return when the data of an alert began, if that was too late for the whole preview; None otherwise."""
     first = FIRST_DATA[kind](environment)
-    return first if first and first > now - MEMORY.get(kind, PREVIEW_LENGTH) else None
+    return first if first and first > now - DATA_LENGTHS.get(kind, PREVIEW_LENGTH) else None
 
 
-def name_missing_data(environment: Environment, kind: str, firings: Preview) -> str:
-    """Return which data the alert needs but never got, in the singular; "" if there was any."""
-    is_missing = not any(measure.value for measure in firings.measures) and FIRST_DATA[kind](environment) is None
-    return DATA_WORDS[kind] if is_missing else ""
+def name_missing_data(environment: Environment, kind: str, preview: Preview) -> str:
+    """Return the singular of what the alert watches, if nothing of it was ever reported; "" otherwise."""
+    is_missing = not any(measure.value for measure in preview.measures) and FIRST_DATA[kind](environment) is None
+    return WATCHED_THINGS[kind] if is_missing else ""
 
 
 def _find_first_observation(environment: Environment) -> datetime | None:
@@ -34,7 +31,8 @@ def _find_first_observation(environment: Environment) -> datetime | None:
     return span[0] if span else None
 
 
-MEMORY = {Alert.NEW_REASON: PREVIEW_LENGTH + NEW_AGAIN_AFTER}
+# How far back the data of a preview reach, if that is further than PREVIEW_LENGTH
+DATA_LENGTHS = {Alert.NEW_REASON: PREVIEW_LENGTH + NEW_AGAIN_AFTER}
 FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
     Alert.DRIFT: _find_first_observation,
     Alert.SILENT: _find_first_observation,
@@ -43,7 +41,7 @@ FIRST_DATA: Mapping[str, Callable[[Environment], datetime | None]] = {
     Alert.BROKEN_JOINS: find_first_outcome,
 }
 # What an alert watches, in the singular
-DATA_WORDS: Mapping[str, str] = {
+WATCHED_THINGS: Mapping[str, str] = {
     Alert.DRIFT: "reporter",
     Alert.SILENT: "reporter",
     Alert.NEW_REASON: "verification",

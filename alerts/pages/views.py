@@ -62,7 +62,7 @@ def build_alerts_page(
             **_find_save_address(environment, row_to_edit.alert if row_to_edit else None),
             "to_delete": _find(rows, "alert", request, "delete"),
             "target_to_edit": target_to_edit,
-            "opened_target": fingerprint(targets.list_values(target_to_edit.target)) if target_to_edit else "",
+            "opened_target": fingerprint(targets.list_form_values(target_to_edit.target)) if target_to_edit else "",
             "sent_target": {name: read_text(request.POST, name) for name in ("name", "address")} if fault else None,
             "target_to_delete": _find(target_rows, "target", request, "delete_target"),
             "target_to_rotate": _find(target_rows, "target", request, "rotate"),

@@ -61,7 +61,7 @@ def change_target(target: Target, name: str, address: str, *, opened: str = "", 
     with transaction.atomic():
         target = lock_target(target)
         shown_address = checked_address.shown_address if checked_address else target.shown_address
-        require_unchanged(opened, list_values(target), {"name": name, "address": shown_address})
+        require_unchanged(opened, list_form_values(target), {"name": name, "address": shown_address})
         facts = {"target": target.name}
         if name != target.name:
             target.name = facts["name"] = name
@@ -73,8 +73,8 @@ def change_target(target: Target, name: str, address: str, *, opened: str = "", 
             record_audit(target.workspace_id, "alert target changed", facts, actor=actor, now=now)
 
 
-def list_values(target: Target) -> dict[str, str]:
-    """Return what the form of a target changes; of its address only the part that pages may show."""
+def list_form_values(target: Target) -> dict[str, str]:
+    """Return the values that the form of a target shows; of its address only the part that pages may show."""
     return {"name": target.name, "address": target.shown_address}
 
 
