@@ -1,4 +1,4 @@
-"""On a full disk, keep what machines send from taking the space that PostgreSQL needs to go on."""
+"""On a full disk, refuse what machines send, so that it does not take the last space, which PostgreSQL needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DISK_IS_FULL = "The disk of the hub is full. Nothing of this request was stored;
 
 
 class FullDiskMiddleware:
-    """Refuse what machines want stored while the space of the ballast is taken, too.
+    """Refuse the POSTs of machines while the disk is full even without the ballast.
 
     PostgreSQL ends on a disk without any space, and cannot start again. People may still delete data.
     """
@@ -24,8 +24,8 @@ class FullDiskMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        is_stored = request.method == "POST" and request.path.startswith("/api/") and not settings.DATABASE_URL
-        if is_stored:
+        may_store = request.method == "POST" and request.path.startswith("/api/") and not settings.DATABASE_URL
+        if may_store:
             empty_when_full(settings.HUB_DATA_DIR)
             if is_reserve_taken(settings.HUB_DATA_DIR):
                 return render_failure(request, Unavailable(DISK_IS_FULL))

@@ -24,7 +24,7 @@ from hub.local.database.written_version import check_written_version
 from hub.local.postgresql.server import Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
-from hub.unfinished_restore import FAULT, is_marked
+from hub.unfinished_restore import FAULT, is_restore_unfinished
 from wire.at_rest.encryption import decrypt
 from workspaces.models import SigningSecret
 
@@ -100,7 +100,7 @@ def check_source(source: BaseDatabaseWrapper) -> None:
             raise StartupError(
                 "SECRET_KEY is not the key of the data to move. Set SECRET_KEY_FILE to the file secret.key beside them."
             ) from None
-    if is_marked(source):
+    if is_restore_unfinished(source):
         raise StartupError(f"{FAULT}. Start without DATABASE_URL once: that completes it.")
 
 

@@ -24,7 +24,7 @@ from hub.local.database.server_requirements import check_server_version
 from hub.local.database.written_version import check_written_version
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
-from hub.unfinished_restore import CREATE_MARK, MARK, is_marked, pause_restored_alerts
+from hub.unfinished_restore import CREATE_MARK, MARK, is_restore_unfinished, pause_restored_alerts
 from wire.format_numbers import count_noun
 
 TOO_NEW = b"SET transaction_timeout = 0;\n"  # pg_restore 17 and later write it; servers before 17 do not know it
@@ -68,7 +68,7 @@ def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
 
 
 def refuse_tables() -> None:
-    if is_marked():
+    if is_restore_unfinished():
         raise StartupError(
             "an earlier restore was interrupted after it had restored all data: the next start completes it. To "
             "restore again, set HUB_DATA_DIR to a new folder, or DATABASE_URL to a new database."

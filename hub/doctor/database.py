@@ -17,7 +17,7 @@ from hub.local.database.run_migrations import count_pending_migrations
 from hub.local.database.web_role import describe_fault
 from hub.local.error_lines import describe_connection_error
 from hub.local.postgresql.server import Server
-from hub.unfinished_restore import FAULT, is_marked
+from hub.unfinished_restore import FAULT, is_restore_unfinished
 from outcomes.tallies.recount_random_day import recount_random_day
 from wire.format_numbers import count_noun
 from workspaces.secrets.unreadable import CURE, describe_unreadable_secrets
@@ -35,7 +35,7 @@ def check_database() -> Result:
                 "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
             )
     check_fitness()
-    if is_marked():
+    if is_restore_unfinished():
         return Result("wrong", f"{FAULT.capitalize()}.", "Run `manage.py prepare`, or restart `manage.py up`.")
     version = cast(DatabaseWrapper, connection).pg_version
     return Result("ok", f"PostgreSQL {version // 10_000}.{version % 10_000} answers.")

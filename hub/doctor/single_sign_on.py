@@ -30,7 +30,7 @@ def check_single_sign_on() -> Result:
 
 
 def _describe(error: Exception) -> str:
-    """Return what is wrong, without what a stranger's server wrote except the issuer that it names."""
+    """Return what is wrong. Of what the provider's server wrote, repeat only the issuer and the address of its keys."""
     match error:
         case UnusableProvider() | ValueError():
             return str(error)

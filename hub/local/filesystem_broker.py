@@ -24,6 +24,8 @@ from kombu.utils.json import dumps, loads
 
 
 class Channel(filesystem.Channel):
+    """The folder as kombu's channel."""
+
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
         """Write under a hidden name, then rename, so that a reader finds it complete.
 

@@ -29,7 +29,7 @@ from hub.local.postgresql.server import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.sample import workspace as sample
-from hub.unfinished_restore import FAULT, is_marked
+from hub.unfinished_restore import FAULT, is_restore_unfinished
 from workspaces.secrets.unreadable import warn_of_unreadable_secrets
 
 
@@ -142,7 +142,7 @@ def run_process(name: str) -> NoReturn:
 
 def refuse_marked_database() -> None:
     """Raise StartupError if the alerts of a restored database are not paused yet."""
-    if is_marked():
+    if is_restore_unfinished():
         raise StartupError(f"{FAULT}. Run `manage.py prepare`; it completes it.")
 
 

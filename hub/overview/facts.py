@@ -72,10 +72,10 @@ class Fact:
 
     def to_row(self) -> Sequence[Any]:
         previous = (self.previous, self.previous_total) if self.has_previous else (None, None)
-        return (self.name, self.value, self.total, *previous, *self._moved)
+        return (self.name, self.value, self.total, *previous, *self._moved_counts)
 
     @property
-    def _moved(self) -> tuple[int | None, int | None]:
+    def _moved_counts(self) -> tuple[int | None, int | None]:
         """Return how many outcomes of the period were moved here and away; None where moves change nothing."""
         if self.name == "outcomes":
             return self.count_without_moves.moved_here if self.count_without_moves else 0, None
@@ -90,7 +90,7 @@ def build_facts(
     verifications: tuple[Sequence[Total], Sequence[Total]],
     operations: OperationCounts,
     drifted_operations: int,
-    moved: tuple[MovedCounts, MovedCounts] = (NOTHING_MOVED, NOTHING_MOVED),
+    moved_counts: tuple[MovedCounts, MovedCounts] = (NOTHING_MOVED, NOTHING_MOVED),
     *,
     has_outcomes_before: bool,
     has_verifications_before: bool,
@@ -107,12 +107,12 @@ def build_facts(
         Fact(
             "outcomes", "Outcomes", "outcomes",
             totals.outcomes, None, previous.outcomes, has_previous=has_outcomes_before,
-            count_without_moves=leave_out_moved_here((totals.outcomes, previous.outcomes), moved),
+            count_without_moves=leave_out_moved_here((totals.outcomes, previous.outcomes), moved_counts),
         ),
         Fact(
             "brokenJoins", "Broken joins", "joins",
             totals.broken, totals.reported_outcomes, previous.broken, previous.reported_outcomes, has_outcomes_before,
-            without_moves=leave_out_moves(outcomes, moved),
+            without_moves=leave_out_moves(outcomes, moved_counts),
         ),
         Fact(
             "rejections", "Rejected calls", "rejections",

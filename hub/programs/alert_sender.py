@@ -44,7 +44,10 @@ class Sender:
         return count
 
     def _deliver(self, claim: Claim | None) -> None:
-        """Make a delivery, then each that is due: a target that is sent a hundred must not wait between them."""
+        """Make a delivery, then go on while any target is due.
+
+        A target with a hundred deliveries must not wait for `send_forever` between two of them.
+        """
         try:
             while claim is not None:
                 deliver(claim)

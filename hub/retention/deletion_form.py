@@ -18,6 +18,7 @@ SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Worksp
 class DeletionForm(forms.Form):
     """The form of a deletion.
 
+    name: the conversation id, the user's sub or the workspace's name.
     environment: the environment of a conversation, "" for all environments.
     typed: the name as it was typed again in step 2.
     """
@@ -49,7 +50,7 @@ class DeletionForm(forms.Form):
 
     @property
     def only_environment(self) -> str:
-        """Return the environment that alone loses a conversation; "" if all do, and for other subjects."""
+        """Return the only environment from which a conversation is deleted; "" for all, and for other subjects."""
         return self.cleaned_data["environment"] if self.cleaned_data["subject"] == "conversation" else ""
 
     def count_rows(self) -> Mapping[str, int]:

@@ -113,7 +113,7 @@ def _build_page(
             "kinds": list(_describe_kinds(workspace, policy, days)),
             "subjects": SUBJECTS,
             "deletion": deletion,
-            "found": label_tables(deletion.count_rows()) if deletion and has_second_step else [],
+            "rows_to_delete": label_tables(deletion.count_rows()) if deletion and has_second_step else [],
             "has_second_step": has_second_step,
             "reports": [(report, label_tables(report["rows"])) for report in reports],
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hub.glossary.terms import read_terms
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches
 
-LEAST_OF_TERM = 4  # characters: shorter texts are in too many words
+MIN_TERM_LENGTH = 4  # characters: shorter texts are in too many words
 
 
 def search_terms(text: str) -> ResultGroup:
@@ -14,8 +14,8 @@ def search_terms(text: str) -> ResultGroup:
     terms = [
         term
         for term in read_terms().values()
-        if (len(lowercase_text) >= LEAST_OF_TERM and lowercase_text in term.name.lower())
-        or (len(term.name) >= LEAST_OF_TERM and term.name.lower() in lowercase_text)
+        if (len(lowercase_text) >= MIN_TERM_LENGTH and lowercase_text in term.name.lower())
+        or (len(term.name) >= MIN_TERM_LENGTH and term.name.lower() in lowercase_text)
     ]
     results = [
         SearchResult("glossary", mark_matches(term.title, text), detail=term.meaning, fragment=term.id)

@@ -1,12 +1,12 @@
-"""How many threads of a web process run Django, and how many of them answers that take long may use."""
+"""How many threads of a web process run Django, and how many of these threads slow answers may use."""
 
 from __future__ import annotations
 
 import asyncio
 
 THREADS = 4
-# How many threads answers to addresses that begin like this may use, so that other requests are answered meanwhile:
-# downloads take seconds to compute, and signing in waits for the OpenID Connect provider.
+# The beginnings of addresses with slow answers, each with the number of threads that these answers may use. The others
+# are free for other requests. Downloads take seconds to compute; signing in waits for the OpenID Connect provider.
 SLOW_PATHS = {"/api/catalog": 2, "/account/oidc": 1}
 
 
@@ -21,7 +21,8 @@ class ThreadSlots:
         """Wait until a thread may be used for this path. Return the semaphores to release afterwards."""
         slots: list[asyncio.Semaphore] = []
         try:
-            for slot in [*(slots for prefix, slots in self._slow.items() if path.startswith(prefix)), self._all]:
+            slow_slots = [slot for prefix, slot in self._slow.items() if path.startswith(prefix)]
+            for slot in [*slow_slots, self._all]:
                 await slot.acquire()
                 slots.append(slot)
         except BaseException:  # above all a cancellation, when the client has gone

@@ -12,11 +12,11 @@ from kombu.simple import SimpleQueue
 
 from hub.local.filesystem_broker import Transport
 
-WRITERS, EACH = 3, 200
+WRITERS, MESSAGES_OF_WRITER = 3, 200
 
 
 def connection(folder: Path) -> Connection:
-    options = {f"data_folder_{way}": str(folder) for way in ("in", "out")}
+    options = {f"data_folder_{direction}": str(folder) for direction in ("in", "out")}
     options["control_folder"] = str(folder / "control")
     return Connection("filesystem://", transport="hub.local.filesystem_broker:Transport", transport_options=options)
 
@@ -26,9 +26,9 @@ def test_a_message_is_never_read_half_written(tmp_path):
         first.SimpleQueue("bells").close()
 
     def write(writer: int) -> None:
-        with connection(tmp_path) as own:
-            queue = own.SimpleQueue("bells")
-            for number in range(EACH):
+        with connection(tmp_path) as broker:
+            queue = broker.SimpleQueue("bells")
+            for number in range(MESSAGES_OF_WRITER):
                 queue.put([writer, number])
 
     writers = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
@@ -36,16 +36,16 @@ def test_a_message_is_never_read_half_written(tmp_path):
         thread.start()
     received = []
     deadline = time.monotonic() + 60
-    with connection(tmp_path) as own:
-        queue = own.SimpleQueue("bells")
-        while len(received) < WRITERS * EACH and time.monotonic() < deadline:
+    with connection(tmp_path) as broker:
+        queue = broker.SimpleQueue("bells")
+        while len(received) < WRITERS * MESSAGES_OF_WRITER and time.monotonic() < deadline:
             try:
                 message = queue.get(block=False)
             except queue.Empty:
                 continue
             message.ack()
             received.append(tuple(message.payload))
-    assert sorted(received) == [(writer, number) for writer in range(WRITERS) for number in range(EACH)]
+    assert sorted(received) == [(writer, number) for writer in range(WRITERS) for number in range(MESSAGES_OF_WRITER)]
 
 
 def take_all(queue: SimpleQueue) -> list[object]:
@@ -61,16 +61,16 @@ def take_all(queue: SimpleQueue) -> list[object]:
 
 def test_a_stopping_worker_waits_for_no_more_messages(tmp_path, monkeypatch):
     monkeypatch.setattr(Transport, "is_stopping", True)
-    with connection(tmp_path) as own:
-        own.SimpleQueue("unheard-bells").consumer.consume()
+    with connection(tmp_path) as broker:
+        broker.SimpleQueue("unheard-bells").consumer.consume()
         with pytest.raises(TimeoutError):
-            own.drain_events(timeout=3600)
+            broker.drain_events(timeout=3600)
 
 
 def test_a_consumer_waits_until_a_message_or_the_timeout(tmp_path):
-    with connection(tmp_path) as own, connection(tmp_path) as other:
-        queue = own.SimpleQueue("late-bells")
-        timer = threading.Timer(3 * Transport.polling_interval, other.SimpleQueue("late-bells").put, ["late"])
+    with connection(tmp_path) as broker, connection(tmp_path) as other_broker:
+        queue = broker.SimpleQueue("late-bells")
+        timer = threading.Timer(3 * Transport.polling_interval, other_broker.SimpleQueue("late-bells").put, ["late"])
         timer.start()
         assert queue.get(timeout=60).payload == "late"
         timer.join()
@@ -79,8 +79,8 @@ def test_a_consumer_waits_until_a_message_or_the_timeout(tmp_path):
 
 
 def test_a_task_with_the_same_arguments_is_queued_once_and_keeps_its_place(tmp_path):
-    with connection(tmp_path) as own:
-        queue = own.SimpleQueue("equal-bells")
+    with connection(tmp_path) as broker:
+        queue = broker.SimpleQueue("equal-bells")
         for argument in (1, 2, 1):
             queue.put([argument], headers={"task": "fold"})
             time.sleep(0.02)  # longer than the resolution of file times
@@ -92,8 +92,8 @@ def test_a_task_with_the_same_arguments_is_queued_once_and_keeps_its_place(tmp_p
 
 
 def test_a_task_that_was_taken_can_be_queued_again(tmp_path):
-    with connection(tmp_path) as own:
-        queue = own.SimpleQueue("repeated-bells")
+    with connection(tmp_path) as broker:
+        queue = broker.SimpleQueue("repeated-bells")
         for _ in range(2):
             queue.put([1], headers={"task": "fold"})
             assert take_all(queue) == [[1]]

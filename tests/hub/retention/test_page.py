@@ -130,7 +130,7 @@ def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
     fill_workspace(workspace, api)
     body = {"subject": "conversation", "name": "conv_1", "environment": ""}
     step = admin.post(DELETIONS, body)
-    assert dict(step.context["found"]) == {"Conversations": 1, "Outcomes": 1}
+    assert dict(step.context["rows_to_delete"]) == {"Conversations": 1, "Outcomes": 1}
     wrong = admin.post(DELETIONS, {**body, "typed": "conv_2"})
     assert "This is not the same. Nothing was deleted." in wrong.content.decode()
     assert Conversation.objects.filter(conversation_id="conv_1").exists()
