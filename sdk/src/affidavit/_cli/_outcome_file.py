@@ -17,7 +17,7 @@ from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid
 _DELIMITERS = ",;\t"
 _MAX_CELL = 16 * 1024 * 1024  # characters of a cell, such as a whole conversation in a column that is not sent
 _MAX_FAULTY_ROWS_SHOWN = 10
-_MAX_IGNORED = 1000  # the most names that are kept, because every line of JSON can have others
+_MAX_IGNORED = 1000  # names in the summary: a file of JSON lines can have others in every line
 # All rows go to the environment of the command; a column of this name would be silently ignored.
 _ENVIRONMENT = "environment"
 _USE_THE_OPTION = "an environment is not read from the file. Split it by environment, and send each with --environment"
@@ -150,10 +150,10 @@ def _detect_delimiter(header: str) -> str:
 
 
 def _check_header(header: Sequence[str]) -> None:
-    if missing := [name for name in ITEM_NAMES if name not in header]:
-        raise _WrongCsv(f"the first line must name the columns; missing: {', '.join(missing)}.")
-    if twice := [name for name in ITEM_NAMES if header.count(name) > 1]:
-        raise _WrongCsv(f"the first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
+    if missing_names := [name for name in ITEM_NAMES if name not in header]:
+        raise _WrongCsv(f"the first line must name the columns; missing: {', '.join(missing_names)}.")
+    if repeats := [name for name in ITEM_NAMES if header.count(name) > 1]:
+        raise _WrongCsv(f"the first line names a column twice: {', '.join(repeats)}. Keep the one that is meant.")
     if _has_environment(header):
         raise _WrongCsv(f"the file has a column for the environment; {_USE_THE_OPTION}.")
 

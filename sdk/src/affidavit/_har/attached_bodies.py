@@ -16,18 +16,21 @@ class TooLarge:
 
 
 class AttachedBodies:
-    """The bodies that Playwright writes beside the HAR into its zip; a HAR of another kind has none."""
+    """The attached bodies of one file. Without a zip, there are none.
+
+    path: the HAR or the zip. If it cannot be read, there are no bodies; `scan` says what is wrong with it.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._archive: zipfile.ZipFile | None = None
         self._folder = ""
-        with suppress(OSError, zipfile.BadZipFile):  # `scan` says what is wrong
+        with suppress(OSError, zipfile.BadZipFile):
             if _is_zip(path):
                 self._archive = zipfile.ZipFile(path)
                 self._folder = "".join(list_har_members(self._archive)[:1]).rpartition("/")[0]
 
     def read(self, name: object) -> bytes | TooLarge | None:
-        """Return a body by its name, or TooLarge if it is over the limit; None if it is not there, or broken."""
+        """Return a body by its name; TooLarge if it is over MAX_ATTACHED_BODY, None if it is missing or broken."""
         if self._archive is None or not isinstance(name, str):
             return None
         try:

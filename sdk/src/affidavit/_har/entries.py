@@ -1,4 +1,4 @@
-"""Read the entries of a HAR file as exchanges, or the reason why an entry is skipped.
+"""Read each entry of a HAR file as an exchange, or as the reason why it is skipped.
 
 The format is HAR 1.2, as browsers, proxies and test recorders write it. Only JSON and the forms of requests are read;
 any other body is left out.
@@ -107,8 +107,10 @@ def read_har(
     with closing(AttachedBodies(path)) as bodies:
         for entry in scan(path, progress, name=name):
             item = Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now, bodies)
-            is_other = hosts and isinstance(item, Exchange) and not any(name in hosts for name in item.host_names)
-            yield Skip.OTHER_HOST if is_other else item
+            is_of_other_host = (
+                hosts and isinstance(item, Exchange) and not any(host_name in hosts for host_name in item.host_names)
+            )
+            yield Skip.OTHER_HOST if is_of_other_host else item
 
 
 def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange | Skip:

@@ -31,7 +31,7 @@ _CHECK_THE_CERTIFICATE = (
 )
 _CHECK_THE_SCHEME = "Check that the hub speaks TLS there: the address of a hub without TLS begins with http://"
 _MAX_ANSWER = 4 * 1024 * 1024
-_RANDOM = random.SystemRandom()  # not the host's generator, which may be seeded, and alike in all its processes
+_RANDOM = random.SystemRandom()  # the host's own generator may have the same seed in all processes
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"})
 """What OpenSSL, depending on its version, says of a server that does not speak TLS."""
 
@@ -111,10 +111,10 @@ class HttpTransport:
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
         """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
-        These are retried: connection errors except an untrusted certificate and a hub without TLS at an https address,
-        time-outs, 408, 429, 5xx and 409 `idempotency-key-in-use` (the hub still works on an earlier try). Raises the
-        error of the last try:
-        HubUnreachable if it got no answer, ReportError for any answer other than 2xx.
+        Time-outs, connection errors, 408, 429, 5xx and 409 `idempotency-key-in-use` (the hub still works on an earlier
+        try) are retried. An untrusted certificate is not, nor is a hub without TLS at an https address.
+
+        Raises the error of the last try: HubUnreachable if it got no answer, ReportError for any answer other than 2xx.
         """
         return self._call("POST", path, body, headers)
 

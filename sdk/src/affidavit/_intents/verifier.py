@@ -42,7 +42,7 @@ _DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
 StepUp = Callable[[Intent, Any], bool]
-_CheckOf = Callable[[Attempt], str | None]
+_CheckFunction = Callable[[Attempt], str | None]
 
 
 class IntentRejected(AffidavitError):
@@ -71,16 +71,21 @@ class IntentVerifier:
         the workspace. An intent for an unknown workspace is rejected with `bad-signature`, after the same time.
     audience: the exact audience of this API.
     nonces: the store of used nonces, which all workers share.
-    max_lifetime: the longest lifetime in seconds, at most a day.
+    max_lifetime: the longest lifetime in seconds: more than 0, at most a day.
     accept_v1: whether version 1 passes, or the Unix time until which it passes.
-    minimum_version: the lowest version that passes on a route without a minimum of its own.
+    minimum_version: the lowest version that passes on a route without a minimum of its own: 1 or 2.
     step_up: a callable that takes the intent and the request, and returns whether the stronger verification has run.
     now: the clock, in Unix seconds. While it returns no finite time, nothing passes (`expired` or `not-yet-valid`).
 
     Without `secrets`, `workspace` or `audience`, the environment variables AFFIDAVIT_SIGNING_SECRET,
-    AFFIDAVIT_WORKSPACE (unless `secrets` is a callable) and AFFIDAVIT_AUDIENCE give their values. Raises ValueError for
-    a secret that is empty, is short or holds white space, for a value whose prefix is that of something else, such as a
-    key in place of a secret, for a `minimum_version` other than 1 and 2, and for a `step_up` that is async.
+    AFFIDAVIT_WORKSPACE (unless `secrets` is a callable) and AFFIDAVIT_AUDIENCE give their values.
+
+    Raises ValueError:
+    - without a secret, a workspace (unless `secrets` is a callable) or an audience;
+    - for a secret that is short or holds white space;
+    - for a value whose prefix is that of something else, such as a key in place of a secret;
+    - for a `max_lifetime`, an `accept_v1` or a `minimum_version` that is none of the values above;
+    - for a `step_up` that is async.
     """
 
     def __init__(
@@ -118,7 +123,7 @@ class IntentVerifier:
         self._minimum_version = minimum_version
         self._step_up = step_up
         self._now = now
-        self._checks: tuple[_CheckOf, ...] = (
+        self._checks: tuple[_CheckFunction, ...] = (
             self._check_presence,
             self._check_decoding,
             self._check_signature,
@@ -329,8 +334,8 @@ class IntentVerifier:
             return None
         if attempt.dry_run:
             return "replayed" if self._nonces.is_burnt(intent.workspace, nonce) else None
-        fresh = self._nonces.burn(intent.workspace, nonce, intent.expires_at, now=attempt.now)
-        return None if fresh else "replayed"
+        is_first_use = self._nonces.burn(intent.workspace, nonce, intent.expires_at, now=attempt.now)
+        return None if is_first_use else "replayed"
 
 
 def _assume_passed(name: str, attempt: Attempt) -> bool:

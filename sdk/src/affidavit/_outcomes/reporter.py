@@ -161,7 +161,10 @@ class OutcomeReporter(Reporter):
         return True
 
     def close(self, timeout: float | None = None) -> bool:
-        """Accept no more and send the queue within `timeout` seconds, by default `exit_timeout`."""
+        """Accept no more and send the queue within `timeout` seconds, by default `exit_timeout`.
+
+        Return whether the queue was empty in time. Outcomes that are left then are counted as undelivered.
+        """
         self._is_closed = True
         is_empty = self.flush(self.exit_timeout if timeout is None else timeout)
         self._background.end(0)

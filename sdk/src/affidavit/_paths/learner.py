@@ -90,7 +90,7 @@ class Learner:
         )
 
     def forget_decision(self) -> None:
-        """Drop the cached decision, so that the next call of `template` decides again even if nothing was learned."""
+        """Let the next call of `template` decide again even if nothing was learned. `bench/paths/fit.py` uses this."""
         self._decision = None
 
     def judge(self, path: str) -> list[Judgement]:
@@ -138,9 +138,11 @@ class Learner:
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """Return the values to keep. Beyond MAX_HASHES, keep only hashes below a limit that falls as more arrive."""
-        within_limit = [(value_hash, reads) for value_hash, reads in scalars.items() if value_hash < self._limit]
-        readings = {self._known_hashes.setdefault(value_hash, value_hash): reads for value_hash, reads in within_limit}
+        """Return the values to keep, by hash. Beyond MAX_HASHES, keep those below a limit that falls as more arrive."""
+        within_limit = [(value_hash, reading) for value_hash, reading in scalars.items() if value_hash < self._limit]
+        readings = {
+            self._known_hashes.setdefault(value_hash, value_hash): reading for value_hash, reading in within_limit
+        }
         while len(self._known_hashes) > MAX_HASHES:
             self._limit //= 2
             self._known_hashes = {
@@ -148,7 +150,7 @@ class Learner:
             }
             for node in self._root.walk():
                 node.forget_from(self._limit)
-        return {value_hash: reads for value_hash, reads in readings.items() if value_hash < self._limit}
+        return {value_hash: reading for value_hash, reading in readings.items() if value_hash < self._limit}
 
     def _has_room(self, segments: int) -> bool:
         """Return whether the tree has room for this many more nodes, which are counted only now and then."""
@@ -201,9 +203,9 @@ def _omit_value(name: str, value: str) -> str:
     return ""
 
 
-def _read_relation(names: Iterable[str], before: str) -> Reading:
-    """Return whether one of the properties is named after the segment before: `user` or `user_name` after `users`."""
-    words = split_words(before)
+def _read_relation(names: Iterable[str], preceding_segment: str) -> Reading:
+    """Return RELATED if a property is named after the preceding segment: `user` or `user_name` after `users`."""
+    words = split_words(preceding_segment)
     last = singularize(words[-1]) if words else ""
     return Reading.RELATED if any(last in split_words(name) for name in names) else NO_READING
 

@@ -16,7 +16,7 @@ MAX_COUNT = 2**53
 MAX_FAULTS = 100  # parsing stops at the next fault
 TYPES = frozenset({"string", "number", "integer", "boolean", "null", "array", "object", "unknown"})
 UNKNOWN_REASONS = frozenset({"empty", "divergent", "limit"})
-INSIDE = frozenset({"items", "properties", "values"})
+CHILD_MEMBERS = frozenset({"items", "properties", "values"})
 _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind != "null"}
 
 
@@ -109,7 +109,7 @@ class _Reader:
         if reason == "empty" and "of" in node:
             return "object"
         # A node with children but without a reason is not empty, because values were seen in it.
-        return "divergent" if "reason" not in node and not INSIDE.isdisjoint(node) else reason
+        return "divergent" if "reason" not in node and not CHILD_MEMBERS.isdisjoint(node) else reason
 
     def read_choice(self, choices: Set[str], node: Mapping[str, Any], name: str, pointer: str) -> str | None:
         word = node.get(name)

@@ -23,9 +23,8 @@ _MAX_FIELDS = 1000
 _MAX_PART_HEADER = 8 * 1024  # bytes
 _MAX_PADDING = 100  # bytes after a delimiter
 
-_URL_ENCODED = re.compile(
-    rb"[!#-;=?-\[\]_a-z|~]*"
-)  # all printable ASCII but what every client encodes: space, double quote, < > \ ^ ` { }
+# All printable ASCII but what every client encodes: space, double quote, < > \ ^ ` { }
+_URL_ENCODED = re.compile(rb"[!#-;=?-\[\]_a-z|~]*")
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\"<>\\{}]{1,200}")
 _BOUNDARY = re.compile(r""";\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";,]{1,70}))""", re.IGNORECASE)
 _DISPOSITION = re.compile(rb"\r\ncontent-disposition:[ \t]*form-data[ \t]*(;[^\r]*)", re.IGNORECASE)
@@ -97,18 +96,18 @@ def find_boundary(content_type: str) -> bytes:
 class PartScanner:
     """Find the parts of a multipart form that comes in pieces of any size. Of the text, only the names are kept."""
 
-    __slots__ = ("_delimiter", "_fields", "_is_in_header", "_is_invalid", "_position", "_text", "has_ended")
+    __slots__ = ("_delimiter", "_fields", "_has_given_up", "_is_in_header", "_position", "_text", "has_ended")
 
     def __init__(self, boundary: bytes) -> None:
         self._delimiter = b"\r\n--" + boundary
         self._text = b"\r\n"  # so that the first delimiter begins like the others
         self._position = 0
         self._fields: list[FormField] = []
-        self._is_in_header = self._is_invalid = self.has_ended = False
+        self._is_in_header = self._has_given_up = self.has_ended = False
 
     def add(self, chunk: bytes) -> None:
         """Scan the next piece."""
-        if self.has_ended or self._is_invalid:
+        if self.has_ended or self._has_given_up:
             return
         self._text += chunk
         while self._scan_header() if self._is_in_header else self._scan_content():
@@ -152,8 +151,8 @@ class PartScanner:
         return True
 
     def _give_up(self) -> bool:
-        """Read nothing more."""
-        self._is_invalid, self._position = True, len(self._text)
+        """Read nothing more. Return False, as the methods do that have nothing to go on with."""
+        self._has_given_up, self._position = True, len(self._text)
         return False
 
 

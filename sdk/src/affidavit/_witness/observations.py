@@ -22,7 +22,7 @@ from .parameter_types import merge_types
 SECONDS_A_DAY = 86_400
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
 UNSENDABLE = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
-_TEXT = re.compile(r"[\s\"<>\\{}]")
+_RARE_IN_NAMES = re.compile(r"[\s\"<>\\{}]")
 PARTS = ("query", "request", "response")
 _MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of an observation fit in 4 MiB
 
@@ -87,7 +87,7 @@ class EntrySum:
 class Observations:
     """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: judges each name when it is first added, and not again. So one redactor serves for all that is added.
+    redactor: judges each name only when it is first added. So the same redactor is used for all that is added.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
@@ -183,12 +183,12 @@ class Observations:
 def _build_query(query: Mapping[str, list[str]]) -> Json:
     """Return a query as an object, without names for which the hub would refuse the whole report.
 
-    A name without a value that has a space, a quote or a brace is a text (`?{"user":"anna"}`), and is left out, too.
+    Left out, too, is a name without a value if a space, a quote or a brace is in it: it is a text (`?{"user":"anna"}`).
     """
     return {
         name: _unwrap_single(texts)
         for name, texts in query.items()
-        if not (UNSENDABLE.search(name) or (_TEXT.search(name) and not any(texts)))
+        if not (UNSENDABLE.search(name) or (_RARE_IN_NAMES.search(name) and not any(texts)))
     }
 
 

@@ -26,7 +26,12 @@ WireObservation = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class WitnessReceipt:
-    """A receipt of what was delivered: the number of requests (`observations`), of entries sent, and the report ids."""
+    """A receipt of what was delivered.
+
+    observations: the number of requests that were observed, which is the sum of the counts of all entries.
+    entries: the number of entries that were sent.
+    report_ids: the ids of the reports, in the order in which they were sent.
+    """
 
     observations: int
     entries: int
@@ -136,7 +141,7 @@ def _encode_entry(observation: WireObservation, index: int) -> _Entry:
     index: its position among the observations that were not sent yet.
     """
     try:
-        members = _name_literal_segments(observation)
+        members = _leave_out_filled_segments(observation)
         text = json.dumps(members, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):
         fault = Fault(f"/observations/{index}", "invalid", "Something is not JSON, such as NaN or half a character.")
@@ -146,15 +151,15 @@ def _encode_entry(observation: WireObservation, index: int) -> _Entry:
     return _Entry(text, count if isinstance(count, int) else 1)
 
 
-def _name_literal_segments(observation: WireObservation) -> WireObservation:
-    """Return the observation without `undecided` segments that have a parameter inside: the hub refuses these."""
+def _leave_out_filled_segments(observation: WireObservation) -> WireObservation:
+    """Return the observation without the `undecided` segments that hold a parameter, because the hub refuses them."""
     path, undecided = observation.get("path"), observation.get("undecided")
     if not (isinstance(path, str) and isinstance(undecided, list)):
         return observation
-    parametrised = {index for index, segment in enumerate(path.split("/")[1:]) if "{" in segment}
-    literal = [index for index in undecided if index not in parametrised]
-    members = {**observation, "undecided": literal}
-    return {name: value for name, value in members.items() if name != "undecided" or literal}
+    filled_indexes = {index for index, segment in enumerate(path.split("/")[1:]) if "{" in segment}
+    literal_indexes = [index for index in undecided if index not in filled_indexes]
+    members = {**observation, "undecided": literal_indexes}
+    return {name: value for name, value in members.items() if name != "undecided" or literal_indexes}
 
 
 def _encode_content(batch: Sequence[_Entry], environment: str | None) -> bytes:

@@ -54,7 +54,7 @@ _R = TypeVar("_R")
 
 _VIEW_RULE = "affidavit_intent"
 _ADMISSION = "_affidavit_admission"
-_VERIFIED = "_affidavit_verified"
+_VERIFIED_CALL = "_affidavit_verified"
 _MAY_BE_CANCELLED = "_affidavit_may_be_cancelled"
 _PAUSE = 0.1  # seconds
 
@@ -241,9 +241,11 @@ async def _settle(step: Callable[..., None], *arguments: Any) -> None:
 async def _wait_to_end(
     task: asyncio.Task[Any], may_be_cancelled: Callable[[], bool] = lambda: False
 ) -> asyncio.CancelledError | None:
-    """Wait until a task has ended, even if the waiting one is cancelled again and again; return its last cancellation.
+    """Wait until `task` has ended, even if the task that waits is cancelled again and again.
 
-    may_be_cancelled: whether to pass a cancellation on to the task; asked until it says so.
+    Return the last cancellation of the task that waits; None if it was not cancelled.
+
+    may_be_cancelled: returns whether to pass a cancellation on to `task`. It is asked until it returns True.
     """
     cancellation, is_passed_on = None, True
     while not task.done():
@@ -303,9 +305,9 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
         return _build_response(body), True
     call = _build_call(request, body)
     # The whole call is compared: the app may make another call with a copy of this request and its attributes.
-    verified = (protection, replace(call, request=None, route=find_no_route))
+    verified_call = (protection, replace(call, request=None, route=find_no_route))
     admission = getattr(request, _ADMISSION, None)
-    if admission is not None and getattr(request, _VERIFIED) == verified:
+    if admission is not None and getattr(request, _VERIFIED_CALL) == verified_call:
         refusal = admission.refusal(demands)
         return None if refusal is None else _build_response(refusal), False
     result = protection.admit(call, demands)
@@ -313,7 +315,7 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
         return _build_response(result), True
     request.intent = result.intent  # type: ignore[attr-defined]  # what views read
     setattr(request, _ADMISSION, result)
-    setattr(request, _VERIFIED, verified)
+    setattr(request, _VERIFIED_CALL, verified_call)
     if (request.encoding or settings.DEFAULT_CHARSET).lower() != "utf-8":
         request.encoding = "utf-8"  # texts of GET and POST are those that were verified, whatever charset was named
     return None, True

@@ -61,8 +61,8 @@ def _compare_facts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[To
     old, new = _as_object(before.get("_meta")), _as_object(after.get("_meta"))
     if (old_gate := old.get(GATE_MEMBER)) != (new_gate := new.get(GATE_MEMBER)):
         words = {True: "a call needs a confirmation", False: "a call needs no confirmation"}
-        now, then = (words.get(gate is True) for gate in (new_gate, old_gate))
-        yield ToolChange("gate", f"now {now}" if now != then else "changed")
+        new_words, old_words = (words[gate is True] for gate in (new_gate, old_gate))
+        yield ToolChange("gate", f"now {new_words}" if new_words != old_words else "changed")
     if (old_name := read_operation(before)) != (new_name := read_operation(after)):
         yield ToolChange("operation", f"{old_name or 'none'}, now {new_name or 'none'}")
     old, new = _as_object(before.get("annotations")), _as_object(after.get("annotations"))
@@ -84,7 +84,7 @@ def _write(value: Any) -> str:
 def _compare_schemas(name: str, before: Any, after: Any) -> Iterator[ToolChange]:
     """Yield only the outermost added or removed node. Under a node of changed type, yield only nodes that both have."""
     old_nodes, new_nodes = _index_nodes(before), _index_nodes(after)
-    closed_pointers: set[str] = set()
+    closed_pointers: set[str] = set()  # nodes under which an added or removed node is not reported
     for pointer in sorted(old_nodes.keys() | new_nodes.keys()):
         old, new = old_nodes.get(pointer), new_nodes.get(pointer)
         if (old is None or new is None) and pointer and pointer.rpartition("/")[0] in closed_pointers:

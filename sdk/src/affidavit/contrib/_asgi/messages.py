@@ -22,7 +22,7 @@ _LIFESPAN_ENDED = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 class RequestBody:
     """The body of a request. The app may read it before the verifier, after it or never.
 
-    No body over `limit` bytes is kept.
+    limit: bytes; of a larger body nothing is kept.
     is_cut_off: whether the client was gone before the whole body had come.
     """
 
