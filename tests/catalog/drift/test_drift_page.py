@@ -85,7 +85,7 @@ def test_an_operation_dates_its_versions_by_when_they_were_detected(browser_clie
 
 def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift")
-    assert "3 in this period, 2 breaking: 2 fields broken, 2 of them not acknowledged or muted" in page
+    assert "3 in this period, 2 breaking: 2 fields broken, 2 of them neither acknowledged nor muted" in page
     assert re.search(r"</span> → string", page)
     (latest, *_) = list_rows(browser_client, filled_workspace, "drift", "drift")
     assert latest == {
@@ -99,7 +99,7 @@ def test_the_feed_shows_what_changed_where_and_whom_it_breaks(browser_client, fi
 
 def test_the_feed_does_not_say_of_them_of_one_broken_field(browser_client, filled_workspace):
     page = " ".join(open_page(browser_client, filled_workspace, "drift", kind="nullable").split())
-    assert "1 in this period matching the filters, 1 breaking: 1 field broken, not acknowledged or muted" in page
+    assert "1 in this period matching the filters, 1 breaking: 1 field broken, neither acknowledged nor muted" in page
     change = Drift.objects.get(kind="nullable")
     address = f"/w/{filled_workspace.workspace.slug}/production/change/{change.pk}/acknowledgement"
     assert browser_client.post(address).status_code == 303

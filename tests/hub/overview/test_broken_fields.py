@@ -44,7 +44,7 @@ def test_a_field_that_broke_twice_counts_once_everywhere(overview, browser_clien
     assert "and 1 more, the first detected" in page
     assert re.search(r'title="fields broken and not acknowledged, in this period">\s*4<', page)
     feed = tidy(browser_client.get("/w/lumen-books/production/drift").content.decode())
-    assert re.search(r"6 in this period, \d breaking: 4 fields broken, 4 of them not acknowledged", feed)
+    assert re.search(r"6 in this period, \d breaking: 4 fields broken, 4 of them neither acknowledged nor muted", feed)
 
 
 def test_fields_that_broke_earlier_do_not_date_those_that_broke_last(overview, api, workspace):

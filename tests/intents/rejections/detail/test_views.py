@@ -93,7 +93,7 @@ def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environmen
     assert "minted for production, and its call came to a backend of staging, which is right to reject it" in page
 
 
-ORDER = "If the verifier follows the order of the SDK and the hub (another verifier may follow another order), "
+ORDER = "In the order of the SDK and the hub, "
 
 
 def test_the_page_of_a_call_from_before_its_intent_by_a_slow_clock_names_this_intent(browser_client, start, production):
