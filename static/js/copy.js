@@ -7,7 +7,7 @@
     return source.dataset.text ?? source.textContent; // a page may show a text with its invisible characters as codes
   }
 
-  // Screen readers say it from here: a button with a label keeps its name.
+  // Screen readers announce "Copied" from here, because a button with an aria-label keeps its name.
   const status = Object.assign(document.createElement("p"), { className: "visually-hidden", role: "status" });
   addEventListener("DOMContentLoaded", () => document.body.append(status));
 
@@ -16,7 +16,7 @@
     try {
       await navigator.clipboard.writeText(textFor(button));
       button.textContent = status.textContent = "Copied";
-    } catch { // no clipboard without HTTPS, unless on localhost
+    } catch { // without HTTPS, only a page of localhost may use the clipboard
       window.prompt("Copy this:", textFor(button));
     }
     setTimeout(() => {

@@ -7,13 +7,13 @@
   const listResults = (box) => [...box.querySelectorAll("[data-result]")];
 
   const isCurrent = (box) => box.dataset.shows === box.querySelector("[data-find]").value;
-  let waiting = 0; // a timer, set by Enter while the results of the typed text have not come yet
+  let enterTimer = 0; // set by Enter while the results of the typed text have not come yet
 
   function openFirst(box) {
-    clearTimeout(waiting);
-    waiting = 0;
+    clearTimeout(enterTimer);
+    enterTimer = 0;
     if (isCurrent(box)) listResults(box)[0]?.click();
-    else waiting = setTimeout(() => box.querySelector("form").submit(), 2000);
+    else enterTimer = setTimeout(() => box.querySelector("form").submit(), 2000);
   }
 
   function open() {
@@ -23,11 +23,11 @@
     if (dialog.dataset.shows === undefined) htmx.trigger(dialog.querySelector("form"), "opened"); // lists examples
   }
 
-  function move(box, by) {
+  function move(box, step) {
     const field = box.querySelector("[data-find]");
     const stops = [field, ...listResults(box)];
     const position = Math.max(stops.indexOf(document.activeElement), 0);
-    const target = stops[(position + by + stops.length) % stops.length];
+    const target = stops[(position + step + stops.length) % stops.length];
     target.focus();
     target.scrollIntoView({ block: "nearest" });
   }
@@ -48,7 +48,7 @@
       event.preventDefault();
       move(box, event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter" && isInField) {
-      if (!event.target.value) return event.preventDefault(); // what is listed are examples
+      if (!event.target.value) return event.preventDefault(); // without a text, examples are listed
       if (isCurrent(box) && !listResults(box).length) return; // the form leads to the page, which says so
       event.preventDefault();
       openFirst(box);
@@ -57,13 +57,13 @@
     }
   });
 
-  document.addEventListener("input", (event) => { if (event.target.matches("[data-find]")) { clearTimeout(waiting); waiting = 0; } });
+  document.addEventListener("input", (event) => { if (event.target.matches("[data-find]")) { clearTimeout(enterTimer); enterTimer = 0; } });
   document.addEventListener("htmx:afterSwap", (event) => {
     const box = findBox(event.target);
     if (!box) return;
     box.querySelector("[role=status]").textContent = box.querySelector("[data-said]")?.textContent ?? ""; // for screen readers
     box.dataset.shows = new URL(event.detail.xhr.responseURL).searchParams.get("q") ?? "";
-    if (waiting && isCurrent(box)) openFirst(box);
+    if (enterTimer && isCurrent(box)) openFirst(box);
   });
   document.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // beside the box

@@ -1,8 +1,8 @@
 // What a person chose is in the address: filters (form.filters), what was opened or closed ([data-disclosure]) and the
 // lines switched off in charts. live.js then loads what the new address shows, so that page and address always agree.
 (() => {
-  const VIEW = ["open", "closed", "hide"]; // only scripts read them: the links that the hub writes leave them out
-  const MAX_LENGTH = 4000; // of an address; beyond it, what was opened first is forgotten at a reload
+  const VIEW = ["open", "closed", "hide"]; // members that only scripts read, so the hub's links leave them out
+  const MAX_LENGTH = 4000; // of a query; beyond it, the oldest choices are dropped from the address
   let timer;
   let typedField = null; // typing in one field is one history entry
 
@@ -52,8 +52,8 @@
     if (!form.isConnected || !form.checkValidity()) return;
     const entries = [...new FormData(form, submitter)].filter(([, value]) => value !== "");
     if (!change(keepView(new URLSearchParams(entries)), isNewEntry)) return;
-    const place = submitter && form.getAttribute("action")?.replace("#", ""); // where a button's result stands
-    document.dispatchEvent(new CustomEvent("addresschange", { detail: place }));
+    const resultId = submitter && form.getAttribute("action")?.replace("#", ""); // of the element with a button's result
+    document.dispatchEvent(new CustomEvent("addresschange", { detail: resultId }));
   }
 
   const findForm = (field) => (field.form?.matches("form.filters[method=get]") ? field.form : null);
