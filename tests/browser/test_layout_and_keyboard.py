@@ -50,12 +50,12 @@ def test_no_button_falls_below_the_title(new_tab, start_of_pages, width):
 @pytest.mark.parametrize("width", [1280, 1000, 390])
 def test_tab_reaches_the_account_after_everything_else(new_tab, start_of_pages, width):
     page = new_tab(width=width).open(f"{start_of_pages}/shared-links")
-    passed = []
+    passed_frames = []
     while page.locator("a[href='/account']:focus").count() == 0:
         page.keyboard.press("Tab")
-        passed.append(page.evaluate("document.activeElement.closest('main, .top, nav')?.tagName"))
-        assert len(passed) < MAX_STEPS
-    assert {"MAIN", "SECTION", "NAV"} <= set(passed)
+        passed_frames.append(page.evaluate("document.activeElement.closest('main, .top, nav')?.tagName"))
+        assert len(passed_frames) < MAX_STEPS
+    assert {"MAIN", "SECTION", "NAV"} <= set(passed_frames)
 
 
 ROW_COUNT = "[...document.querySelectorAll('main tbody tr')].filter((row) => row.checkVisibility()).length"

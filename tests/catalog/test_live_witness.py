@@ -58,15 +58,15 @@ def test_answers_of_an_app_are_in_the_catalog_under_the_rules_of_the_hub(api, wo
         assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
     fold_reports(environment, now=timezone.now())
     catalog = json.loads(b"".join(api.get("/api/catalog")))
-    posted, read = catalog["operations"]
-    assert (posted["path"], posted["observations"]) == ("/orders", 1)
-    assert (read["path"], read["observations"]) == ("/orders/{order_id}", 300)
-    shape = read["responses"]["200"]
-    assert {name: "redacted" in of for name, of in shape["properties"].items()} == {
+    order_post, order_get = catalog["operations"]
+    assert (order_post["path"], order_post["observations"]) == ("/orders", 1)
+    assert (order_get["path"], order_get["observations"]) == ("/orders/{order_id}", 300)
+    shape = order_get["responses"]["200"]
+    assert {name: "redacted" in descriptor for name, descriptor in shape["properties"].items()} == {
         "id": False, "shoeSize": True, "total": False,
     }  # fmt: skip
     assert 0 < shape["seen"] <= 300
-    assert {of["seen"] for of in shape["properties"].values()} == {shape["seen"]}
+    assert {descriptor["seen"] for descriptor in shape["properties"].values()} == {shape["seen"]}
     assert witness.stats.delivered == 301
 
 

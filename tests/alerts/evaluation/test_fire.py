@@ -128,8 +128,8 @@ def test_every_change_fires_however_many_there_are_in_a_day(api, workspace, targ
     fired = [evaluate(alert.pk, now=at + minutes * MINUTE) for minutes in (1, 2, 3)]
     assert fired == [20, 3, 0]
     assert sum(event.facts["changeCount"] for event in Event.objects.all()) == 1101
-    found = preview(alert.environment, Alert.DRIFT, Thresholds(), now=at + HOUR)
-    assert sum(measure.value for measure in found.measures) == 1101
+    day_preview = preview(alert.environment, Alert.DRIFT, Thresholds(), now=at + HOUR)
+    assert sum(measure.value for measure in day_preview.measures) == 1101
 
 
 def test_a_new_reason_fires_once_even_after_a_late_report_of_it(workspace, target):
