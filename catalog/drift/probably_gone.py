@@ -27,18 +27,20 @@ def list_probably_gone(
     """
     if period and not period.is_current:
         return []
-    gone = _find_probably_gone(environment, operations, period)
-    return sorted(gone, key=lambda item: (item.operation.path, item.operation.method, item.part, item.pointer))
+    gone_properties = _find_probably_gone(environment, operations, period)
+    return sorted(
+        gone_properties, key=lambda item: (item.operation.path, item.operation.method, item.part, item.pointer)
+    )
 
 
 def list_unreported(environment: Environment, period: Period) -> list[ProbablyGone]:
     """Return the properties that are probably gone, without those that have open breaking drift in the period."""
-    gone = list_probably_gone(environment, period=period)
-    if not gone:
+    gone_properties = list_probably_gone(environment, period=period)
+    if not gone_properties:
         return []
-    drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone})
+    drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone_properties})
     broken = set(list_broken_fields(drift))
-    return [item for item in gone if (item.operation.pk, item.part, item.pointer) not in broken]
+    return [item for item in gone_properties if (item.operation.pk, item.part, item.pointer) not in broken]
 
 
 def _find_probably_gone(

@@ -18,7 +18,7 @@ from catalog.models import Drift, Operation, OperationVersion
 from wire.time.period import Period
 from workspaces.models import Environment
 
-Place = tuple[int, str, str]
+Location = tuple[int, str, str]
 """The row id of an operation, one of its parts, and a pointer into it."""
 
 
@@ -59,15 +59,15 @@ def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
     return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))
 
 
-def find_absent(environment: Environment, places: Collection[Place]) -> set[Place]:
-    """Return the places whose last change of presence says that they are no longer seen."""
-    conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in places]
+def find_absent_locations(environment: Environment, locations: Collection[Location]) -> set[Location]:
+    """Return the locations whose last change of presence says that they are no longer seen."""
+    conditions = [Q(operation=operation, part=part, pointer=pointer) for operation, part, pointer in locations]
     if not conditions:
         return set()
     drift = Drift.objects.filter(reduce(or_, conditions), environment=environment, kind__in=PRESENCE_KINDS)
     rows = drift.order_by("id").values_list("operation_id", "part", "pointer", "kind")
     last_kinds = {(operation, part, pointer): kind for operation, part, pointer, kind in rows}
-    return {place for place, kind in last_kinds.items() if kind == NO_LONGER_SEEN}
+    return {location for location, kind in last_kinds.items() if kind == NO_LONGER_SEEN}
 
 
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:

@@ -28,14 +28,14 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
     drift = list_drift(environment, period, filters)
 
     def build_context() -> Mapping[str, Any]:
-        gone = list_probably_gone(environment, period=period)
+        gone_properties = list_probably_gone(environment, period=period)
         return {
             "filters": filters,
             "kinds": CHANGE_KINDS.items(),
             "change_words": CHANGE_KINDS,
             "changes": Paginator(with_sequels(drift), ROWS_PER_PAGE).get_page(request.GET.get("page")),
-            "probably_gone": gone[:MAX_PROBABLY_GONE],
-            "more_probably_gone": max(len(gone) - MAX_PROBABLY_GONE, 0),
+            "probably_gone": gone_properties[:MAX_PROBABLY_GONE],
+            "more_probably_gone": max(len(gone_properties) - MAX_PROBABLY_GONE, 0),
             "breaking_changes": drift.exclude(breaks="").count(),
             "broken_fields": list_broken_fields(drift).count(),
             "open_fields": list_broken_fields(leave_out_decided(environment, drift)).count(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catalog.browse.search import MatchingProperty, find_operations, find_properties
-from catalog.drift.queries import Place, find_absent
+from catalog.drift.queries import Location, find_absent_locations
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_matches
 from outcomes.tallies.key_search import find_matching_keys
 from workspaces.models import Environment
@@ -32,7 +32,7 @@ def _mark_path(path: str, text: str) -> list[tuple[str, bool]]:
 
 def search_properties(environment: Environment, text: str) -> ResultGroup:
     rows = find_properties(environment, text, limit=MAX_RESULTS + 1)
-    absent = find_absent(environment, [(row.operation.pk, row.node.part, row.node.pointer) for row in rows])
+    absent = find_absent_locations(environment, [(row.operation.pk, row.node.part, row.node.pointer) for row in rows])
     results = [
         SearchResult(
             "property",
@@ -54,7 +54,7 @@ def search_properties(environment: Environment, text: str) -> ResultGroup:
     return ResultGroup("Properties", results, len(rows) > MAX_RESULTS, "catalog", {"q": text.rpartition("/")[2]})
 
 
-def _describe_state(row: MatchingProperty, absent: set[Place]) -> str:
+def _describe_state(row: MatchingProperty, absent: set[Location]) -> str:
     if (row.operation.pk, row.node.part, row.node.pointer) in absent:
         return "no longer seen"
     return "redacted" if row.node.is_redacted else ""
