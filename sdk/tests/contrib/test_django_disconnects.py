@@ -76,14 +76,14 @@ def order(request):
     return JsonResponse({"ok": True})
 
 
-async def awaited(request):
+async def order_async(request):
     return JsonResponse({"ok": True})
 
 
 runs, pauses = [], []
 
 
-def held(request):
+def wait_for_disconnect(request):
     """Work until the client is gone."""
     runs.append(request.path)
     if pauses:
@@ -92,7 +92,7 @@ def held(request):
 
 
 @intent_required
-async def last_moment(request):
+async def lose_client_at_end(request):
     """Lose the client just when the work is done."""
     if request.headers.get("x-goes"):
         asyncio.current_task().cancel()
@@ -100,8 +100,8 @@ async def last_moment(request):
 
 
 @intent_required
-async def scoped(request):
-    """Run in a scope that cancels its task until that has ended, as those of anyio do."""
+async def run_in_scope(request):
+    """Run in a scope that cancels its task again and again until the task has ended, as scopes of anyio do."""
     if request.headers.get("x-goes"):
         request.cancelling = asyncio.create_task(cancel_until_done(asyncio.current_task()))
         await asyncio.sleep(10)
@@ -115,14 +115,14 @@ async def cancel_until_done(task):
 
 
 urlpatterns = [
-    path("last-moment", last_moment),
-    path("scoped", scoped),
-    path("held", held),
-    path("held-decorated", intent_required(held)),
+    path("last-moment", lose_client_at_end),
+    path("scoped", run_in_scope),
+    path("waiting", wait_for_disconnect),
+    path("decorated-waiting", intent_required(wait_for_disconnect)),
     path("order", order),
-    path("awaited", awaited),
+    path("awaited", order_async),
     path("decorated", intent_required(order)),
-    path("awaited-decorated", intent_required(awaited)),
+    path("awaited-decorated", intent_required(order_async)),
 ]
 
 
@@ -169,7 +169,7 @@ def test_a_retry_runs_the_call_of_a_client_who_was_gone_while_it_was_verified(se
 
 
 @notices_disconnects
-@pytest.mark.parametrize(("address", "everything"), [("/held", True), ("/held-decorated", False)])
+@pytest.mark.parametrize(("address", "everything"), [("/waiting", True), ("/decorated-waiting", False)])
 def test_a_view_in_a_thread_whose_client_is_gone_does_not_run_again_for_a_retry(settings, address, everything):
     """No thread can be cancelled: the view does its work, and its response is kept."""
     pause = Pause()

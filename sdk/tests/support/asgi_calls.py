@@ -53,24 +53,24 @@ async def exchange(
         if message["type"] == "http.response.body" and not message.get("more_body", False):
             is_answered.set()
 
-    facts = {
+    full_scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers],
         "server": ("testserver", 80), "client": ("127.0.0.1", 1), **scope,
     }  # fmt: skip
-    await app(facts, receive, send)
-    return _answer(messages)
+    await app(full_scope, receive, send)
+    return _build_response(messages)
 
 
 def run_without_asyncio(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that never waits to its end, where asyncio has no event loop, as under trio."""
+    """Run a coroutine that never has to wait. While it runs, asyncio has no event loop, as under trio."""
     with suppress(StopIteration):
         coroutine.send(None)
         raise AssertionError("It waits.")
 
 
-def _answer(messages: Sequence[Any]) -> AsgiResponse:
+def _build_response(messages: Sequence[Any]) -> AsgiResponse:
     assert messages[0]["type"] == "http.response.start"
     assert sum(message["type"] == "http.response.start" for message in messages) == 1
     headers = {name.decode().lower(): value.decode() for name, value in messages[0]["headers"]}

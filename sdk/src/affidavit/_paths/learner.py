@@ -173,8 +173,8 @@ class Learner:
 
     def _collect_facts(self) -> TrafficFacts:
         nodes = list(self._root.walk())
-        places = Counter(segment for node in nodes for segment in node.words)
-        hashes = {segment: self._hashes.digest(strip_values(segment)) for segment in places}
+        position_counts = Counter(segment for node in nodes for segment in node.words)
+        hashes = {segment: self._hashes.digest(strip_values(segment)) for segment in position_counts}
         segments = {segment_hash: segment for segment, segment_hash in hashes.items()}
         scalars: dict[str, Reading] = {}
         for node in nodes:
@@ -190,7 +190,14 @@ class Learner:
             if following.echo_reading & (Reading.IDENTITY | Reading.OTHER)
         }
         return TrafficFacts(
-            self._vocabulary, echoed_words, parts, places, scalars, hashes, Style(places), count_paths(self._root)
+            self._vocabulary,
+            echoed_words,
+            parts,
+            position_counts,
+            scalars,
+            hashes,
+            Style(position_counts),
+            count_paths(self._root),
         )
 
 

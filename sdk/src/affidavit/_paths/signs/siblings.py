@@ -308,13 +308,13 @@ class Siblings:
             yield "answers a list"
         if self.place == "behind data":
             yield from self._list_parent_signs(nodes)
-        places = self.facts.places.get(segment, 1)
+        position_count = self.facts.position_counts.get(segment, 1)
         if segment in self.facts.echoed_words and not any(node.echo_reading & _STRONG for node in nodes):
             yield "echoed in another place"
         if segment in self.facts.parts:
             yield "stands between data elsewhere"
-        if places > 1:
-            yield "in several places" if places < 4 else "in many places"
+        if position_count > 1:
+            yield "in several places" if position_count < 4 else "in many places"
 
     def _list_parent_signs(self, nodes: Sequence[PathNode]) -> Iterator[str]:
         """Yield whether a word follows one value or several: a word of the API follows many."""

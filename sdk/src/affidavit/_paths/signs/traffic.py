@@ -16,7 +16,7 @@ class TrafficFacts:
 
     echoed_words: segments that were the value of a property, not of an enumeration, in bodies of their own exchange.
     parts: segments that occur between data, such as `items` in `orders/17/items/3`.
-    places: the number of different positions in the tree of paths where each segment occurs.
+    position_counts: the number of different positions in the tree of paths where each segment occurs.
     scalars: for each segment, the `Reading` of the properties that have it as a value.
     hashes: the hash of each segment.
     style: how the API writes its words.
@@ -26,7 +26,7 @@ class TrafficFacts:
     vocabulary: Vocabulary
     echoed_words: Set[str]
     parts: Set[str]
-    places: Mapping[str, int]
+    position_counts: Mapping[str, int]
     scalars: Mapping[str, Reading]
     hashes: Mapping[str, int]
     style: Style
