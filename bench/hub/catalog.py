@@ -24,8 +24,8 @@ from bench._support.run_hub import run_hub
 from bench.hub.data.catalog import Catalog, fill
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
-DOWNLOADED = 1200
-DOWNLOADS = 3  # how many catalogs are downloaded, once each
+SMALL_OPERATIONS = 1200  # of each small catalog
+SMALL_CATALOGS = 3
 ROUNDS = 40
 LARGE = "operation?method=GET&path=/large"
 PAGES = {
@@ -47,17 +47,19 @@ def measure_downloads(address: str, catalogs: Sequence[Catalog]) -> Iterator[Row
         url = f"{address}/api/catalog/{form}.json"
         cold = [measure_seconds(url, catalog.key) * 1000 for catalog in catalogs]
         unchanged = [measure_not_modified(url, catalogs[0].key) * 1000 for _ in range(ROUNDS)]
-        yield Row(f"{form}.json of {DOWNLOADED:,}, cold, slowest", f"{DOWNLOADS} times", "", max(cold), limit, "ms")
+        yield Row(
+            f"{form}.json of {SMALL_OPERATIONS:,}, cold, slowest", f"{SMALL_CATALOGS} times", "", max(cold), limit, "ms"
+        )
         yield Row(f"{form}.json, 304, p95", f"{ROUNDS} times", "", percentile(unchanged, 0.95), 15, "ms")
 
 
 def measure_not_modified(url: str, key: str) -> float:
     """Return the seconds for a 304 response."""
     with urllib.request.urlopen(build_request(url, key), timeout=120) as response:
-        validator = response.headers["ETag"]
+        etag = response.headers["ETag"]
         response.read()
     request = build_request(url, key)
-    request.add_header("If-None-Match", validator)
+    request.add_header("If-None-Match", etag)
     start = perf_counter()
     try:
         with urllib.request.urlopen(request, timeout=120):
@@ -73,7 +75,7 @@ def main() -> None:
     try:
         with run_hub(folder) as address:
             large = fill(OPERATIONS, address, folder)
-            small = [fill(DOWNLOADED, address, folder) for _ in range(DOWNLOADS)]
+            small = [fill(SMALL_OPERATIONS, address, folder) for _ in range(SMALL_CATALOGS)]
             print_table([*measure_pages(address, large.slug, large.key, PAGES), *measure_downloads(address, small)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)

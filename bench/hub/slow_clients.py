@@ -65,7 +65,7 @@ def run_slow_clients(address: str) -> Iterator[None]:
 def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
     os.environ["RATE_LIMIT"] = os.environ["ADDRESS_RATE_LIMIT"] = "0"  # here all clients have one address
-    alone, beside = list[float](), list[float]()
+    rates_alone, rates_beside = list[float](), list[float]()
     try:
         with run_hub(folder) as address:
             (workspace,) = load_workspaces([CONVERSATIONS], folder)
@@ -75,14 +75,14 @@ def main() -> None:
                 return measure_rate([address], clients, SECONDS).per_second
 
             for turn in range(TURNS):
-                alone.append(measure(f"alone-{turn}"))
+                rates_alone.append(measure(f"alone-{turn}"))
                 with run_slow_clients(address):
-                    beside.append(measure(f"beside-{turn}"))
+                    rates_beside.append(measure(f"beside-{turn}"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    rates = statistics.median(alone), statistics.median(beside)
-    labels = f"{rates[1]:,.0f}/s beside them", f"{rates[0]:,.0f}/s alone"
-    print_table([Row(f"alone ÷ beside {SLOW_CLIENTS} slow clients", *labels, rates[0] / rates[1], 1 / 0.8)])
+    alone, beside = statistics.median(rates_alone), statistics.median(rates_beside)
+    labels = f"{beside:,.0f}/s beside them", f"{alone:,.0f}/s alone"
+    print_table([Row(f"alone ÷ beside {SLOW_CLIENTS} slow clients", *labels, alone / beside, 1 / 0.8)])
 
 
 if __name__ == "__main__":

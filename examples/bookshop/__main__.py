@@ -56,15 +56,15 @@ def main() -> int:
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
-        stacks = [
+        running_shops = [
             start_environment(site, keys, options.hub, Path(folder), options.released_at)
             for site in list_sites(workspace_facts)[:2]
         ]
         try:
-            assistants = [assistant for assistant, _ in stacks]
+            assistants = [assistant for assistant, _ in running_shops]
             return run_conversations(assistants, released_at=options.released_at, shop_key=keys.shop)
         finally:
-            for _, reporters in stacks:
+            for _, reporters in running_shops:
                 reporters.close(timeout=CLOSE_TIMEOUT)
 
 

@@ -21,16 +21,22 @@ class Item(NamedTuple):
 
 
 class Bounds(NamedTuple):
+    """How often an item must be stored at least, and may be stored at most."""
+
     least: int
     most: int
 
 
 @dataclass
 class Row:
-    """The comparison for all items of one kind. Numbers are sums over these items; lists contain names of items."""
+    """The comparison for all items of one kind. Numbers are sums over these items; lists contain names of items.
+
+    unanswered: items sent without a final answer, which may be stored or not.
+    stored_though_refused: also items that are stored but were never sent.
+    """
 
     acknowledged: int = 0
-    unanswered: int = 0  # items sent without a final answer, which may be stored or not
+    unanswered: int = 0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
     stored_though_refused: list[str] = field(default_factory=list)
@@ -76,10 +82,7 @@ class Ledger:
 
 
 def compare(bounds: Mapping[Item, Bounds], stored: Mapping[Item, int]) -> dict[str, Row]:
-    """Return a row for each kind.
-
-    An item that is stored but was never sent counts as stored although it was refused.
-    """
+    """Return a row for each kind of item."""
     rows: dict[str, Row] = defaultdict(Row)
     for item in bounds.keys() | stored.keys():
         least, most = bounds.get(item, Bounds(0, 0))

@@ -39,9 +39,8 @@ from tests.hub.hub_process import Hub, running_hub, wait_for
 BACK_SECONDS = 240.0  # until the hub must be back; long, because other work may share the machine
 SLOW_SECONDS = 30.0  # if the hub needs longer until it folds again, its logs are printed
 LOG_BYTES = 6000
-KILLS_UNTIL_A_RESTART = (
-    8  # kills of one program; if it ended ten times in a row, each time within a minute, the supervisor would end
-)
+# Kills of one program. If it ended ten times in a row, each time within a minute, the supervisor would end.
+KILLS_UNTIL_A_RESTART = 8
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
 CLOCK_SOURCE = Path(__file__).with_name("clock.c")
@@ -66,9 +65,12 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """How many seconds passed until all processes ran again (complete), and until the hub stored and folded again.
+    """How long the hub took to recover, in seconds from the end of a fault.
 
-    The seconds count from the end of the fault. For a restart or a kill of all processes they count from its beginning.
+    For a restart or a kill of all processes, the seconds count from the beginning of the fault.
+
+    complete: until all processes ran again.
+    storing, folding: until the hub stored and folded again.
     """
 
     fault: str
@@ -131,7 +133,7 @@ def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Res
 def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
     deadline = time.monotonic() + plan.minutes * 60
     kills_since_start: Counter[str] = Counter()
-    other_names = {
+    other_faults = {
         **OTHER_FAULTS,
         **({DISK_FULL: fill_disk} if site.small_disk else {}),
         **(CLOCK_FAULTS if site.clock_file else {}),
@@ -143,7 +145,7 @@ def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], 
             name, cause = site.chance.choice([(RESTART, restart), (KILL_EVERYTHING, kill_everything)])
             kills_since_start.clear()
         elif site.chance.random() < plan.share_of_others:
-            name, cause = site.chance.choice(list(other_names.items()))
+            name, cause = site.chance.choice(list(other_faults.items()))
         else:
             count = min(site.chance.choice([1, 1, 2, 3]), plan.kills - result.kills)
             programs = site.chance.sample(PROGRAM_NAMES, k=count)
@@ -167,11 +169,11 @@ def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs:
 
     programs: the programs that the fault kills, one process of each.
     """
-    former = site.list_processes()
+    former_processes = site.list_processes()
     started_at = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
     cause(site)
     started_at = started_at or time.monotonic()
-    wait_for(lambda: is_complete(site, former, programs), BACK_SECONDS)
+    wait_for(lambda: is_complete(site, former_processes, programs), BACK_SECONDS)
     complete = time.monotonic() - started_at
     wait_for(lambda: is_storing(site), BACK_SECONDS)
     storing = time.monotonic() - started_at
@@ -198,11 +200,11 @@ def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
     return "\n".join(lines)
 
 
-def is_complete(site: Site, former: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
+def is_complete(site: Site, former_processes: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
     """Return whether each program has as many processes as before, and every killed process is replaced."""
     processes = site.list_processes()
-    are_as_many = all(len(processes[program]) >= max(len(pids), 1) for program, pids in former.items())
-    return are_as_many and all(set(processes[program]) - set(former[program]) for program in killed_programs)
+    are_as_many = all(len(processes[program]) >= max(len(pids), 1) for program, pids in former_processes.items())
+    return are_as_many and all(set(processes[program]) - set(former_processes[program]) for program in killed_programs)
 
 
 def is_storing(site: Site) -> bool:
