@@ -1,7 +1,7 @@
 """Run pytest, and each of its workers, with the memory for frames that the hub's programs have.
 
-The tests lie deeper in calls than a request does, so that more of them would map and unmap memory again and again: in
-three folders it took 4 to 15 % of their processor time.
+Tests run deeper in nested calls than requests do, so without this memory more of them map and unmap memory again and
+again. In three folders, that took 4 to 15 % of the processor time.
 """
 
 from __future__ import annotations

@@ -121,9 +121,9 @@ def empty_metrics_folder() -> None:
 def run_process(name: str) -> NoReturn:
     """Become one process of the hub, under the operator's own supervisor; `name` is one of PROGRAMS.
 
-    Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, for a
-    database that a newer version wrote or whose restore was interrupted, and for a web server without its static files.
-    If the database cannot be reached, the process itself waits for it.
+    Raises StartupError without DATABASE_URL, because `up` alone starts and watches the embedded server. Raises it, too,
+    for a database that a newer version wrote or whose restore was interrupted, and for a web server whose static files
+    are missing or whose port is taken. If the database cannot be reached, the process itself waits for it.
     """
     require_own_database()
     with suppress(OperationalError):

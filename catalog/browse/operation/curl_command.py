@@ -52,8 +52,8 @@ def build_query(query: Descriptor) -> str:
 def build_form_arguments(media_type: str, form: Descriptor) -> Iterator[str]:
     """Yield an argument for each of the first fields.
 
-    Of a multipart form, fields are left out whose name curl or a terminal would obey: curl ends a name at its first
-    `=` and reads the file behind `=@`, and a terminal runs a line at its end.
+    For a multipart form, curl ends a name at its first `=`, and reads the file behind `=@`. A terminal runs a line at
+    its end. Fields with such names are left out.
     """
     for name, inner in list(form.get("properties", {}).items())[:MAX_NAMES]:
         field = inner.get("items", inner)

@@ -38,9 +38,9 @@ class NotCanonical(ValueError):
 def canonical_json(value: Json) -> bytes:
     """Return the RFC 8785 form of `value`, in UTF-8.
 
-    Raises NotCanonical for a number whose JCS text has another value (an integer that a double cannot represent,
-    infinity, NaN), a lone surrogate, a name that is not a string, a type that is not JSON, and nesting too deep for
-    Python's recursion limit.
+    Raises NotCanonical for an integer that a double cannot represent, because its JCS text has another value. Raises it
+    too for infinity, NaN, a lone surrogate, a name that is not a string, a type that is not JSON, and nesting too deep
+    for Python's recursion limit.
     """
     return _encode(_canonical_text, value)
 

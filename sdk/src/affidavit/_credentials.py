@@ -25,9 +25,9 @@ def describe_mistake(text: str, prefix: str) -> str | None:
 
     prefix: the expected prefix.
 
-    The sentence says what kind of value `text` is, and which kind is expected; or that there is something around it,
-    such as the line end of a file, or the quotation marks that Docker leaves in a variable. It does not repeat the
-    text, which may be a secret.
+    The sentence says what kind of value `text` is, and which kind is expected. Or it says that there is something
+    around the value: the line end of a file, for example, or the quotation marks that Docker leaves in a variable. It
+    does not repeat the text, which may be a secret.
     """
     if has_invisible_ends(text):
         return "this has white space or an invisible character at its beginning or end; leave it out"

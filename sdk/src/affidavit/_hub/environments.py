@@ -7,8 +7,8 @@ from affidavit._errors import ReportError
 def require_environment(environment: str | None) -> str | None:
     """Return `environment`, or the value of the environment variable AFFIDAVIT_ENVIRONMENT if `environment` is None.
 
-    None means `production`. Raises ReportError for a name that no hub has: an empty one, one that is not text, and one
-    with something around it, such as the line end of a file, or the quotation marks that Docker leaves in a variable.
+    None means `production`. Raises ReportError for a name that no hub has: one that is empty, is not text, or has
+    something around it. That may be the line end of a file, or the quotation marks that Docker leaves in a variable.
     """
     name = read_variable(environment, ENVIRONMENT_VARIABLE)
     if name is None or (isinstance(name, str) and name and not _is_wrapped(name)):

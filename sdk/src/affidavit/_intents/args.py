@@ -42,8 +42,8 @@ class InvalidArgs(ValueError):
 class RequestArgs(NamedTuple):
     """The arguments that a request carries.
 
-    value: the parsed JSON body; or the query or form as an object, in which a name has a string, a repeated name an
-        array of strings; or the bytes of a body of another type.
+    value: the parsed JSON body; the query or form as an object; or the bytes of a body of another type. In the object
+        of a query or form, a name has a string, a repeated name an array of strings.
     hash: lower-case hex SHA-256, as `argsHash` in an intent.
     """
 

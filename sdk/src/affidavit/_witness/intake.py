@@ -1,8 +1,8 @@
 """The intake, which the host's threads fill: a count for each request, and a queue of bodies to be inspected.
 
-Bodies are queued as bytes and parsed in the reporter's thread: parsing takes as long as the app took to write them,
-and the request, or a whole event loop, would have to wait for it. The queue is bounded; a body for which there is no
-room is left out, but its request is counted.
+Bodies are queued as bytes and parsed in the reporter's thread. Parsing takes as long as the app took to write them. In
+the host's threads, a request or a whole event loop would have to wait for it. The queue is bounded; a body for which
+there is no room is left out, but its request is counted.
 """
 
 from __future__ import annotations
