@@ -72,7 +72,10 @@ class Period:
 
     @property
     def compared_end(self) -> datetime:
-        """Return the end of what is compared with the previous period: the end of this quarter hour if it goes on."""
+        """Return the end of the part that is compared with the previous period.
+
+        It is the end of the present quarter hour if the period goes on, otherwise the period's own end.
+        """
         end = end_of_quarter(self.now) if self.now else self.end
         return end if self.start < end < self.end else self.end
 

@@ -74,7 +74,8 @@ def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
     """Let a view take only forms, and only from people who are signed in.
 
     Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again. If what
-    the form is about is gone, they are told so, and not that the page does not exist: they come from that page.
+    the form is about no longer exists, the answer says so. It does not say that the page is missing, from which they
+    come.
     """
 
     @wraps(view)
