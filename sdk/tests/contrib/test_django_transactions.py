@@ -64,6 +64,7 @@ def tables(transactional_db):
     """Create the tables of the stores, and one of the shop, in a real database."""
     if connection.vendor != "postgresql":
         pytest.skip("needs a Django site on PostgreSQL")
+    tables_before = set(connection.introspection.table_names())  # the site may have tables of the stores itself
     with connection.schema_editor() as editor:
         create_tables(None, editor)
         create_tables(None, editor)
@@ -73,7 +74,7 @@ def tables(transactional_db):
         cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                        "WHERE datname = current_database() AND pid <> pg_backend_pid()")  # fmt: skip
     with connection.schema_editor() as editor:
-        for table in ("affidavit_test_orders", "affidavit_nonces", "affidavit_deliveries"):
+        for table in {"affidavit_test_orders", "affidavit_nonces", "affidavit_deliveries"} - tables_before:
             editor.execute(f"DROP TABLE {table}")
 
 
