@@ -51,6 +51,12 @@ def deliver(api: Any, created: NewWorkspace, *observations: dict[str, Any], **me
     fold_reports(environment_of(created, members.get("environment", "production")), now=timezone.now())
 
 
+def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) -> None:
+    """Report so many responses with each of these bodies, and fold them."""
+    for count, body in bodies:
+        deliver(api, created, *[observation(response=body)] * count, environment=environment)
+
+
 def undo_override(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
     """Press the button that undoes a manual override, on the page of rules or of an operation; return the answer."""
     return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/undo", operation)

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from catalog.models import Operation
 from catalog.rules.baseline import reset_baseline, undo_baseline_reset
-from tests.catalog.drift.environments.test_views import compare, load_table, observe, open_page, read_words
-from tests.catalog.reports import deliver, observation
+from tests.catalog.pages import compare, load_table, open_page, read_words
+from tests.catalog.reports import deliver, observation, observe
 from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db

@@ -12,6 +12,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.catalog.reports import deliver, observation
 from tests.hub.overview.overview_page import PAGE, add_data_of_last_year, break_orders, report_outcomes, tidy
 from tests.sample_data import fill_workspace
 from workspaces.models import SampleWorkspace
@@ -49,6 +50,12 @@ def test_the_latest_drift_says_in_how_many_observations_a_change_was_seen(overvi
     for seen, of, words in ((3, 21, "in 3 of 21 answers"), (1, None, "1 time"), (2, None, "2 times")):
         Drift.objects.filter(pk=change.pk).update(kind="new", seen=seen, of=of, matching=None)
         assert f'<span class="nowrap">{words}</span> when detected' in tidy(overview())
+
+
+def test_the_overview_says_how_long_a_property_was_absent(overview, api, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 30)
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    assert "absent 30 times in a row when detected" in tidy(overview())
 
 
 @pytest.mark.parametrize("span", ["24h", "7d", "30d", "all"])

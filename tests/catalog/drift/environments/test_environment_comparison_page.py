@@ -5,54 +5,18 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 
-from affidavit import Evidence, infer
 from catalog.drift.environments import views
-from catalog.drift.presence.absence_counters import Absence
-from catalog.drift.presence.current_presence import PresenceState, find_current_presence
-from catalog.drift.presence.probably_gone_rule import CHANCE, LEAST, is_probably_gone, is_unusual
-from catalog.evidence.nodes import list_nodes
 from catalog.models import Operation
-from tests.catalog.reports import deliver, observation
-from wire.significance import chance_of_run
+from tests.catalog.pages import compare, load_table, open_page, read_words
+from tests.catalog.reports import deliver, observation, observe
 
 PATH = "/orders/{orderId}"
 FULL, SHORT = {"id": 1, "note": "x"}, {"id": 1}
-
-
-def open_page(client: Any, created: Any, page: str, environment: str = "production", **query: str) -> str:
-    response = client.get(f"/w/{created.workspace.slug}/{environment}/{page}", query)
-    assert response.status_code == 200
-    return unescape(" ".join(response.content.decode().split()))
-
-
-def read_words(page: str) -> str:
-    """Return the text of a page without its tags."""
-    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
-    return re.sub(r" ([,.;)])", r"\1", words)
-
-
-def load_table(
-    client: Any, created: Any, page: str, table: str, environment: str = "production", **query: str
-) -> list[dict[str, Any]]:
-    response = client.get(f"/w/{created.workspace.slug}/{environment}/{page}.json", query)
-    return json.loads(response.getvalue())["tables"][table]
-
-
-def compare(client: Any, created: Any, environment: str, against: str) -> list[dict[str, Any]]:
-    return load_table(client, created, "difference", "difference", environment, against=against)
-
-
-def observe(api: Any, created: Any, environment: str, *bodies: tuple[int, Any]) -> None:
-    for count, body in bodies:
-        deliver(api, created, *[observation(response=body)] * count, environment=environment)
 
 
 @pytest.fixture
@@ -351,48 +315,6 @@ def test_each_side_of_a_difference_leads_to_the_property_and_other_pages_lead_he
         assert link in open_page(browser_client, released, other), other
 
 
-def judge(absence: list[Any], *bodies: Any, pointer: str = "/a") -> PresenceState:
-    evidence = Evidence()
-    for body in bodies:
-        evidence.add(infer(body))
-    nodes = {node.pointer: node for node in list_nodes(evidence, observations=len(bodies))}
-    return find_current_presence({"/a": absence}, nodes, pointer).state
-
-
-def test_an_absence_that_is_usual_for_a_property_leaves_it_as_seen():
-    often, rarely = [{"a": {"b": 1}}, {}], [{"a": 1}, *[{}] * 9]
-    assert judge([0], *often) is PresenceState.SEEN
-    assert judge([3, 2], *often * 4) is PresenceState.ABSENT_LATELY
-    assert judge([2, 2], *often * 4) is PresenceState.SEEN  # an earlier absence was as long
-    assert judge([3, 2], *rarely) is PresenceState.SEEN  # so rare that its absence means nothing
-    assert judge([3, 2, 1], *often * 4) is PresenceState.NO_LONGER_SEEN
-
-
-def test_a_property_is_absent_with_the_object_around_it():
-    bodies = [{"a": {"b": 1}}] * 9
-    assert judge([3, 0, 1], *bodies, pointer="/a/b") is PresenceState.NO_LONGER_SEEN
-    assert judge([3, 0], *bodies, pointer="/a/b") is PresenceState.ABSENT_LATELY
-
-
-@given(st.integers(1, 400), st.integers(1, 40))
-def test_whether_a_property_that_was_always_present_is_gone_is_judged_by_chance(present, absent):
-    """After three hundred objects with the property, three without it are enough. Two are never enough."""
-    objects = present + absent
-    is_gone = is_probably_gone(Absence(absent), present, objects)
-    assert is_gone is (absent >= LEAST and chance_of_run(absent, present, objects) < CHANCE)
-    if is_gone:
-        assert is_probably_gone(Absence(absent + 1), present, objects + 1)
-        assert is_unusual(Absence(absent), present, objects)
-        assert not is_probably_gone(Absence(absent, longest=absent), present, objects)
-
-
-@pytest.mark.parametrize(
-    ("present", "absent", "is_gone"), [(300, 3, True), (300, 2, False), (5, 3, False), (346, 16, True)]
-)
-def test_how_many_absences_are_enough(present, absent, is_gone):
-    assert is_probably_gone(Absence(absent), present, present + absent) is is_gone
-
-
 @pytest.mark.django_db
 def test_a_property_is_not_missed_in_calls_before_it_began(api, browser_client, workspace):
     observe(api, workspace, "production", (60, SHORT))
@@ -425,15 +347,79 @@ def test_what_may_break_is_named_or_counted_if_it_is_much(api, browser_client, w
 
 
 @pytest.mark.django_db
-def test_catalog_operation_and_comparison_count_the_same_properties(api, browser_client, workspace):
-    whole = {"id": 1, "note": "x", "author": {"name": "x"}}
-    observe(api, workspace, "production", (60, {**whole, "old": 1}), (60, whole), (11, {"id": 1, "note": "x"}))
-    observe(api, workspace, "staging", (3, whole))
-    (row,) = load_table(browser_client, workspace, "catalog", "operations")
-    (extent, _) = load_table(browser_client, workspace, "difference", "environments")
-    columns = ("properties", "noLongerSeen", "probablyGone")
-    assert [row[name] for name in columns] == [extent[name] for name in columns] == [2, 1, 2]
-    catalog = read_words(open_page(browser_client, workspace, "catalog", sort="properties"))
-    assert "2 1 no longer seen 2 probably gone" in catalog
-    operation = read_words(open_page(browser_client, workspace, "operation", method="GET", path=PATH))
-    assert "Properties 2 1 no longer seen 2 probably gone" in operation
+def test_the_difference_lists_what_would_change_from_this_environment_to_the_other(
+    api, browser_client, drifted_workspace
+):
+    deliver(
+        api,
+        drifted_workspace,
+        *[observation(path="/orders/{id}", response={"id": "x"})] * 3,
+        observation("PUT", "/new", 200),
+        environment="staging",
+    )
+    differences = load_table(browser_client, drifted_workspace, "difference", "difference", against="staging")
+    assert [(row["method"], row["path"], row["part"], row["pointer"], row["change"]) for row in differences] == [
+        ("GET", "/health", "operation", "", "gone"),
+        ("PUT", "/new", "operation", "", "new"),
+        ("GET", PATH, "path", "/id", "renamed"),
+        ("GET", PATH, "200", "/id", "type"),
+        ("GET", PATH, "200", "/note", "gone"),
+        ("GET", PATH, "200", "/total", "gone"),
+    ]
+    page = open_page(browser_client, drifted_workspace, "difference", against="staging")
+    assert "<b> Deploying staging to production would break 1 field for clients of production. </b>" in page
+    assert "3 certain differences. 3 more need more calls to tell, 2 of them may break clients, too." in page
+
+
+@pytest.mark.django_db
+def test_a_property_that_is_no_longer_seen_is_missing_in_the_difference(api, browser_client, workspace):
+    line = {"lines": [{"price": 1, "note": "x"}]}
+    for environment in ("production", "staging"):
+        deliver(api, workspace, *[observation(response={"id": 1, **line}, count=1)] * 30, environment=environment)
+    assert load_table(browser_client, workspace, "difference", "difference") == []
+    deliver(api, workspace, *[observation(response={"id": 1, "lines": [{"price": 1}]}, count=1)] * 30)
+    (row,) = load_table(browser_client, workspace, "difference", "difference", against="staging")
+    assert (row["part"], row["pointer"], row["change"]) == ("200", "/lines/[]/note", "new")
+    back = f"/w/{workspace.workspace.slug}/staging/difference.json"
+    (row,) = json.loads(browser_client.get(back, {"against": "production"}).getvalue())["tables"]["difference"]
+    assert (row["part"], row["pointer"], row["change"]) == ("200", "/lines/[]/note", "gone")
+    deliver(api, workspace, *[observation(response={"id": 1}, count=1)] * 30, environment="staging")
+    deliver(api, workspace, *[observation(response={"id": 1}, count=1)] * 30)
+    assert load_table(browser_client, workspace, "difference", "difference") == []
+
+
+@pytest.mark.django_db
+def test_the_difference_names_the_types_of_a_mixed_field(api, browser_client, workspace):
+    deliver(api, workspace, *(observation(response={"placedAt": value}) for value in (1, "x")))
+    deliver(api, workspace, observation(response={"placedAt": 1}), environment="staging")
+    (row,) = load_table(browser_client, workspace, "difference", "difference", against="staging")
+    assert (row["pointer"], row["before"], row["after"]) == ("/placedAt", "integer or string", "integer")
+
+
+@pytest.mark.django_db
+def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):
+    for environment, count in (("production", 3), ("staging", 1)):
+        deliver(api, workspace, observation(response={"id": 1}, count=count), environment=environment)
+    assert load_table(browser_client, workspace, "difference", "difference") == []
+    page = open_page(browser_client, workspace, "difference", against="nowhere")
+    assert "<b>No differences</b> between production and staging." in page
+    for environment in ("production", "staging"):
+        row = page.partition(f'<th scope="row">{environment}</th>')[2].partition("</tr>")[0]
+        assert re.findall(r'class="num">(\d+)<', row) == ["1", "1", "0", "0"]
+        assert row.count("<time ") == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("observed", "unobserved"),
+    [(["production"], "staging"), (["staging"], "production"), ([], "production and staging")],
+)
+def test_an_environment_that_observed_nothing_is_not_compared(api, browser_client, workspace, observed, unobserved):
+    for environment in observed:
+        deliver(api, workspace, observation(response={"id": 1}), environment=environment)
+    page = open_page(browser_client, workspace, "difference", against="staging")
+    assert "Nothing observed yet" in page
+    assert f"No operations have been observed in {unobserved}." in page
+    assert "No differences" not in page
+    assert "in all" not in page
+    assert load_table(browser_client, workspace, "difference", "difference", against="staging") == []
