@@ -1,4 +1,6 @@
-"""The summary of breaking drift on the overview: which fields it names, and which changes it counts together."""
+"""The summary of breaking drift on the overview: which fields it names, which changes it counts
+together, and which properties it adds that are probably gone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Max, Min
 
+from catalog.drift.presence.load_probably_gone import list_probably_gone
+from catalog.drift.presence.operation_presence import ProbablyGone
 from catalog.drift.queries import drift_with_operations, list_broken_fields, list_open_drift
 from catalog.models import Drift
 from wire.time.period import Period
@@ -72,3 +76,13 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
         earlier=earlier.count() if len(earlier_ids) == NAMED_FIELDS else len(earlier_ids),
         earlier_named=list(earlier_changes),
     )
+
+
+def list_unreported(environment: Environment, period: Period) -> list[ProbablyGone]:
+    """Return the properties that are probably gone, without those that have open breaking drift in the period."""
+    gone_properties = list_probably_gone(environment, period=period)
+    if not gone_properties:
+        return []
+    drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone_properties})
+    broken = set(list_broken_fields(drift))
+    return [item for item in gone_properties if (item.operation.pk, item.part, item.pointer) not in broken]

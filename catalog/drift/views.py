@@ -12,7 +12,7 @@ from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.filters import BREAKING_ONLY, COMPATIBLE_ONLY, NEW_ONLY, DriftFilters
 from catalog.drift.new_changes import leave_out_decided
-from catalog.drift.probably_gone import list_probably_gone
+from catalog.drift.presence.load_probably_gone import list_probably_gone
 from catalog.drift.queries import list_broken_fields, list_drift, with_sequels
 from catalog.operation_queries import find_observed_span
 from wire.time.period import Period

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from catalog.browse.empty_page import write_example_report
 from catalog.change_labels import CHANGE_KINDS
-from catalog.drift.breaking_summary import summarize_breaking_drift
+from catalog.drift.breaking_summary import list_unreported, summarize_breaking_drift
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
-from catalog.drift.probably_gone import list_unreported
 from catalog.drift.queries import count_drifted_operations, list_drift, with_sequels
 from catalog.operation_queries import count_operations
 from hub.calls_not_accepted.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop

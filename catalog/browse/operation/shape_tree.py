@@ -17,7 +17,7 @@ from catalog.browse.operation.tree_search import find_nodes, find_search_example
 from catalog.downloads.absent_properties import mark_descriptor
 from catalog.downloads.schemas.json_schema import build_part_schema
 from catalog.drift.presence.current_presence import find_probably_gone, list_no_longer_seen
-from catalog.drift.presence.load_no_longer_seen import find_absent_properties
+from catalog.drift.presence.load_no_longer_seen import find_no_longer_seen_of
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import find_latest_changes
 from catalog.evidence.days import ObservedDays
@@ -104,7 +104,7 @@ def build_tree_context(
         return {**context, "schema": ""}
     absent = {
         absent_pointer: day
-        for (key, absent_pointer), day in find_absent_properties(operation).items()
+        for (key, absent_pointer), day in find_no_longer_seen_of(operation).items()
         if key == shape.key
     }
     descriptor = mark_descriptor(describe(shape.evidence, counts=False), absent)

@@ -9,8 +9,8 @@ from datetime import datetime
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environments.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
-from catalog.drift.presence.absent_places import AbsentByOperation, AbsentPlaces, find_absent_places
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
+from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces, load_absent
 from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
 from catalog.drift.presence.operation_presence import (
     ComparedOperation,
@@ -122,12 +122,12 @@ def compare_catalogs(
     Properties that are no longer seen, or probably gone, count as missing. Outlines are read only where digests, absent
     properties or the presence of properties may differ.
 
-    absent: what the two do not send (find_absent_places), if it is known already.
+    absent: what the two do not send (load_absent), if it is known already.
     """
     before, after = load_catalog_rows(environment), load_catalog_rows(against)
     if not (before and after):
         return
-    absent_before, absent_after = absent or (find_absent_places(environment), find_absent_places(against))
+    absent_before, absent_after = absent or (load_absent(environment), load_absent(against))
     not_always_sent = find_not_always_sent(environment) | find_not_always_sent(against)
     keys = sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0]))
     for batch in split_into_batches(keys, OPERATIONS_AT_ONCE):

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Count, Max, Min, Sum
 
 from catalog.drift.environments.catalog_rows import load_outlines
-from catalog.drift.presence.absent_places import AbsentByOperation
+from catalog.drift.presence.load_absent import AbsentByOperation
 from catalog.drift.presence.property_counts import count_absent_by_operation, count_others_inside
 from catalog.operation_queries import visible_operations
 from workspaces.models import Environment
@@ -36,7 +36,7 @@ class CatalogExtent:
 def measure_catalog(environment: Environment, absent: AbsentByOperation) -> CatalogExtent:
     """Return the size of an environment's catalog.
 
-    absent: the properties that are absent now (find_absent_places).
+    absent: the properties that are absent now (load_absent).
     """
     totals = visible_operations(environment).aggregate(
         operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from catalog.change_labels import NOBODY, PRODUCER
 from catalog.drift.environments.catalog_rows import load_catalog_rows
 from catalog.drift.environments.differences import WHOLE_OPERATION, OperationChange
-from catalog.drift.presence.absent_places import AbsentByOperation, AbsentPlaces
 from catalog.drift.presence.current_presence import PresenceState
+from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces
 from workspaces.models import Environment
 
 NAMED = 3  # the headline names at most this many differences that may break

@@ -13,7 +13,7 @@ from catalog.drift.environments import exports
 from catalog.drift.environments.differences import OperationChange, compare_catalogs
 from catalog.drift.environments.extent import CatalogExtent, measure_catalog
 from catalog.drift.environments.summary import LostProperty, find_lost_by_both, sort_differences, summarize_comparison
-from catalog.drift.presence.absent_places import AbsentByOperation, find_absent_places
+from catalog.drift.presence.load_absent import AbsentByOperation, load_absent
 from wire.address_members import read_text
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -37,7 +37,7 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
 
     @cache
     def find_absent() -> tuple[AbsentByOperation, AbsentByOperation]:
-        return (find_absent_places(environment), find_absent_places(against)) if against else ({}, {})
+        return (load_absent(environment), load_absent(against)) if against else ({}, {})
 
     @cache
     def list_lost() -> list[LostProperty]:

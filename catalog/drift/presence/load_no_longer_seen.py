@@ -22,7 +22,7 @@ def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProper
 
     Operations without any are left out.
     """
-    places = load_absent_places(environment)
+    places = load_places_no_longer_seen(environment)
     last_days = _load_last_days(environment, [operation.pk for operation in places])
     return {
         operation.identity: {place: last_days.get((operation.pk, *place)) for place in absent}
@@ -30,7 +30,7 @@ def load_no_longer_seen(environment: Environment) -> dict[Identity, AbsentProper
     }
 
 
-def load_absent_places(
+def load_places_no_longer_seen(
     environment: Environment, operations: Collection[Operation] | None = None
 ) -> dict[Operation, list[tuple[str, str]]]:
     """Return part and pointer of each property that is no longer seen, by visible operation.
@@ -40,14 +40,14 @@ def load_absent_places(
     parts = Prefetch("parts", OperationPart.objects.defer("evidence"))
     candidates = visible_operations(environment).filter(pk__in=_find_candidates(environment, operations))
     rows = candidates.defer("document", "search").prefetch_related(parts, "baseline_resets")
-    places = {operation: _list_absent_places(operation) for operation in rows}
+    places = {operation: _list_places_no_longer_seen(operation) for operation in rows}
     return {operation: absent for operation, absent in places.items() if absent}
 
 
-def find_absent_properties(operation: Operation) -> AbsentProperties:
+def find_no_longer_seen_of(operation: Operation) -> AbsentProperties:
     """Return the properties of one operation that are no longer seen, without those inside them."""
     last_days = _load_last_days(operation.environment, [operation.pk])
-    places = _list_absent_places(operation)
+    places = _list_places_no_longer_seen(operation)
     return {(part, pointer): last_days.get((operation.pk, part, pointer)) for part, pointer in places}
 
 
@@ -60,7 +60,7 @@ def _find_candidates(environment: Environment, operations: Collection[Operation]
     return {operation for operation, absences in states if any(list_no_longer_seen(absences))}
 
 
-def _list_absent_places(operation: Operation) -> list[tuple[str, str]]:
+def _list_places_no_longer_seen(operation: Operation) -> list[tuple[str, str]]:
     parts = dict.fromkeys(part_of(row) for row in operation.parts.all())
     return [
         (part_key(part), pointer)

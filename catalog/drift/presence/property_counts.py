@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from catalog.drift.presence.absent_places import find_probably_gone_of
-from catalog.drift.presence.load_no_longer_seen import find_absent_properties, load_absent_places
+from catalog.drift.presence.load_no_longer_seen import find_no_longer_seen_of, load_places_no_longer_seen
+from catalog.drift.presence.load_probably_gone import find_probably_gone_of
 from catalog.drift.presence.operation_presence import ComparedOperation
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties
 from catalog.evidence.outlines import Outline
@@ -45,7 +45,7 @@ def count_probably_gone(environment: Environment, operations: Collection[Operati
     if not places:
         return {}
     with_gone = list(rows.filter(pk__in=places).only("outline"))
-    absent = load_absent_places(environment, with_gone)
+    absent = load_places_no_longer_seen(environment, with_gone)
     return {
         row.pk: count_others_inside(json.loads(row.outline), absent.get(row, ()), places[row.pk]) for row in with_gone
     }
@@ -58,12 +58,12 @@ def count_absent_by_operation(
 
     operations: None for all that are visible.
     """
-    absent = load_absent_places(environment, operations)
+    absent = load_places_no_longer_seen(environment, operations)
     return {operation.pk: _count_inside(json.loads(operation.outline), places) for operation, places in absent.items()}
 
 
 def count_properties(operation: Operation) -> PropertyCounts:
-    absent = find_absent_properties(operation)
+    absent = find_no_longer_seen_of(operation)
     gone_places = [(item.part, item.pointer) for item in ComparedOperation(operation).list_probably_gone()]
     no_longer_seen = _count_inside(json.loads(operation.outline), absent) if absent else 0
     probably_gone = count_others_inside(json.loads(operation.outline), absent, gone_places) if gone_places else 0

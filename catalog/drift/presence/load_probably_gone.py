@@ -1,4 +1,4 @@
-"""The properties of an environment that are probably gone, which pages show before drift reports them.
+"""Load the properties of an environment that are probably gone, which pages show before drift reports them.
 
 The rule is `catalog.drift.presence.probably_gone_rule.is_probably_gone`.
 """
@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from catalog.drift.presence.absent_places import find_probably_gone_of
-from catalog.drift.presence.operation_presence import ProbablyGone
-from catalog.drift.queries import list_broken_fields, list_open_drift
+from django.db.models import QuerySet
+
+from catalog.drift.presence.absence_counters import AbsenceStates
+from catalog.drift.presence.current_presence import list_perhaps_gone
+from catalog.drift.presence.load_absent import load_with_absences
+from catalog.drift.presence.operation_presence import ComparedOperation, ProbablyGone
+from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Operation
 from catalog.operation_queries import visible_operations
 from wire.time.period import Period
@@ -33,16 +37,6 @@ def list_probably_gone(
     )
 
 
-def list_unreported(environment: Environment, period: Period) -> list[ProbablyGone]:
-    """Return the properties that are probably gone, without those that have open breaking drift in the period."""
-    gone_properties = list_probably_gone(environment, period=period)
-    if not gone_properties:
-        return []
-    drift = list_open_drift(environment, period).filter(operation__in={item.operation.pk for item in gone_properties})
-    broken = set(list_broken_fields(drift))
-    return [item for item in gone_properties if (item.operation.pk, item.part, item.pointer) not in broken]
-
-
 def _find_probably_gone(
     environment: Environment, operations: Collection[Operation] | None, period: Period | None
 ) -> Iterator[ProbablyGone]:
@@ -52,3 +46,16 @@ def _find_probably_gone(
     if period:
         rows = rows.filter(last_seen_at__gte=period.start)
     return find_probably_gone_of(environment, rows)
+
+
+def find_probably_gone_of(environment: Environment, operations: QuerySet[Operation]) -> Iterator[ProbablyGone]:
+    """Yield the properties of these operations that are probably gone.
+
+    operations: visible ones of the environment.
+    """
+
+    def is_candidate(states: AbsenceStates) -> bool:
+        return any(list_perhaps_gone(states))
+
+    for operation in load_with_absences(environment, operations, is_candidate, least=LEAST):
+        yield from ComparedOperation(operation).list_probably_gone()

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from catalog.drift import probably_gone, views
-from catalog.drift.presence.absent_places import HasLongAbsence
+from catalog.drift import views
 from catalog.drift.presence.current_presence import list_perhaps_absent, list_perhaps_gone
+from catalog.drift.presence.load_absent import HasLongAbsence
+from catalog.drift.presence.load_probably_gone import list_probably_gone
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Drift, OperationPart
 from tests.catalog.reports import deliver, environment_of, observation
@@ -190,4 +191,4 @@ def test_operations_without_such_counters_are_not_read(api, workspace, renamed, 
     environment = environment_of(workspace)
     observe(api, workspace, BOOK, (1, {"id": 1, "pages": 9}))
     with django_assert_num_queries(1):
-        assert list(probably_gone.list_probably_gone(environment)) == []
+        assert list(list_probably_gone(environment)) == []

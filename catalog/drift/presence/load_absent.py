@@ -1,4 +1,4 @@
-"""Find the properties of an environment that are absent now: no longer seen, probably gone, or absent lately."""
+"""Load the properties of an environment that are absent now: no longer seen, probably gone, or absent lately."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from catalog.drift.presence.current_presence import (
     PresenceState,
     list_no_longer_seen,
     list_perhaps_absent,
-    list_perhaps_gone,
 )
-from catalog.drift.presence.operation_presence import ComparedOperation, OperationKey, ProbablyGone
-from catalog.drift.presence.probably_gone_rule import LEAST
+from catalog.drift.presence.operation_presence import ComparedOperation, OperationKey
 from catalog.models import Operation, OperationPart
 from catalog.operation_queries import prefetch_evidence, visible_operations
 from wire.batches import split_into_batches
@@ -64,10 +62,10 @@ class AbsentPlaces:
 AbsentByOperation = Mapping[OperationKey, AbsentPlaces]
 
 
-def find_absent_places(environment: Environment) -> AbsentByOperation:
+def load_absent(environment: Environment) -> AbsentByOperation:
     """Return the properties that are absent now, by operation; operations without any are left out."""
     absent: dict[OperationKey, AbsentPlaces] = {}
-    for operation in _load_with_absences(environment, visible_operations(environment), _has_absent, least=1):
+    for operation in load_with_absences(environment, visible_operations(environment), _has_absent, least=1):
         places = AbsentPlaces()
         for part, pointer, state in ComparedOperation(operation).list_absent():
             places.add(part, pointer, state)
@@ -80,20 +78,7 @@ def _has_absent(states: AbsenceStates) -> bool:
     return any(list_no_longer_seen(states)) or any(list_perhaps_absent(states))
 
 
-def find_probably_gone_of(environment: Environment, operations: QuerySet[Operation]) -> Iterator[ProbablyGone]:
-    """Yield the properties of these operations that are probably gone.
-
-    operations: visible ones of the environment.
-    """
-
-    def is_candidate(states: AbsenceStates) -> bool:
-        return any(list_perhaps_gone(states))
-
-    for operation in _load_with_absences(environment, operations, is_candidate, least=LEAST):
-        yield from ComparedOperation(operation).list_probably_gone()
-
-
-def _load_with_absences(
+def load_with_absences(
     environment: Environment,
     operations: QuerySet[Operation],
     is_candidate: Callable[[AbsenceStates], bool],
