@@ -27,19 +27,17 @@ DECISION_COLUMNS = ("at", "by", "undoneAt")
 class RuleKind:
     """One kind of rule: how its rules are listed, the latest first, and the cells of each in a table.
 
-    name: its name as a table, and in the address that undoes a rule. Its part of the page is `rules/<name>.html`.
+    name: its name as a table, and in the address that undoes a rule.
+    template: its section of the page.
     has_form: whether its rules are made on the page itself.
     """
 
     name: str
+    template: str
     list_rules: Callable[[Environment], QuerySet[Any]]
     columns: Sequence[str]
     build_cells: Callable[[Any], Sequence[Any]]
     has_form: bool = False
-
-    @property
-    def template(self) -> str:
-        return f"catalog/_partials/rules/{self.name}.html"
 
 
 def list_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
@@ -78,12 +76,37 @@ def build_redaction_cells(rule: RedactionRule) -> Sequence[Any]:
 
 
 RULE_KINDS = (
-    RuleKind("template-rules", list_template_rules, ("method", "source", "target", "matching"), build_template_cells),
-    RuleKind("fresh-starts", list_baseline_resets, ("method", "path", "part", "pointer"), build_baseline_cells),
-    RuleKind("map-rules", list_map_rules, ("method", "path", "part", "pointer", "asMap"), build_map_cells),
-    RuleKind("hint-rules", list_hint_rules, ("method", "path", "hint", "value"), build_hint_cells),
+    RuleKind(
+        "template-rules",
+        "catalog/_partials/rules/template_rules.html",
+        list_template_rules,
+        ("method", "source", "target", "matching"),
+        build_template_cells,
+    ),
+    RuleKind(
+        "fresh-starts",
+        "catalog/_partials/rules/baseline_resets.html",
+        list_baseline_resets,
+        ("method", "path", "part", "pointer"),
+        build_baseline_cells,
+    ),
+    RuleKind(
+        "map-rules",
+        "catalog/_partials/rules/map_rules.html",
+        list_map_rules,
+        ("method", "path", "part", "pointer", "asMap"),
+        build_map_cells,
+    ),
+    RuleKind(
+        "hint-rules",
+        "catalog/_partials/rules/hint_rules.html",
+        list_hint_rules,
+        ("method", "path", "hint", "value"),
+        build_hint_cells,
+    ),
     RuleKind(
         "redaction-rules",
+        "catalog/_partials/rules/redaction_rules.html",
         redaction_rules.list_redaction_rules,
         ("environment", "kind", "name"),
         build_redaction_cells,
