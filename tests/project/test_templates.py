@@ -74,7 +74,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             f"over {SHARES[MOST_PENDING]} of",
             tuple(f"outcomes/_partials/{name}_phases.html" for name in ("join", "key")),
         ),
-        (f"More than {MAX_NAMES} names were observed", ("catalog/_partials/field_overrides.html",)),
+        (f"More than {MAX_NAMES} names were observed", ("catalog/_partials/overrides/one_field.html",)),
         (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours", ("workspaces/secrets.html",)),
         (f"verifies for {PREVIOUS_VERIFIES_FOR // HOUR} hours more", (f"{WORKSPACES}/rotation.html",)),
         (
