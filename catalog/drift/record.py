@@ -19,8 +19,8 @@ from catalog.drift.compare_outlines import (
 )
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.presence.absence_counters import AbsenceEvent
+from catalog.drift.presence.enough_observations import ENOUGH
 from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAYS
-from catalog.drift.presence.now_optional_rule import ENOUGH
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion

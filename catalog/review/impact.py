@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from catalog.drift.presence.now_optional_rule import ENOUGH
+from catalog.drift.presence.enough_observations import ENOUGH
 from catalog.new_types import list_new_types
 
 PATH_SENTENCES = {

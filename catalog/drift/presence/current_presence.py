@@ -8,7 +8,7 @@ from datetime import date
 from enum import StrEnum
 
 from catalog.drift.presence.absence_counters import Absence, AbsenceStates
-from catalog.drift.presence.now_optional_rule import ENOUGH
+from catalog.drift.presence.enough_observations import ENOUGH
 from catalog.drift.presence.probably_gone_rule import LEAST, is_always_present, is_probably_gone, is_unusual
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import is_within, parent_pointer
