@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from catalog.browse.properties.history import find_successor
 from catalog.browse.properties.presence_by_day import DAY_COLUMNS, list_day_cells
+from catalog.change_page import meaning_and_advice, page_data
+from catalog.change_page.days_chart import describe_days
+from catalog.change_page.meaning_and_advice import StatusShare
+from catalog.change_page.mute import DEFAULT_MUTE_DAYS, MUTE_DAYS, find_mute
+from catalog.change_page.page_data import CurrentField
 from catalog.drift import exports
 from catalog.models import Drift
-from catalog.review import change_detail, impact
-from catalog.review.change_detail import CurrentField
-from catalog.review.days_chart import describe_days
-from catalog.review.impact import StatusShare
-from catalog.review.mute import DEFAULT_MUTE_DAYS, MUTE_DAYS, find_mute
 from wire.address_members import read_number
 from wire.errors import NotFound
 from wire.table_exports import Table
@@ -35,31 +35,31 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
         today = now.astimezone(UTC).date()
-        field = change_detail.find_current_field(environment, drift, today=today)
+        field = page_data.find_current_field(environment, drift, today=today)
         predecessor = field.predecessor if field else None
-        share = _find_share(field, today=today) if impact.is_new_status(drift) else None
+        share = _find_share(field, today=today) if meaning_and_advice.is_new_status(drift) else None
         is_replacement = predecessor is not None and predecessor.is_gone
-        story, siblings = change_detail.find_story(drift), change_detail.find_simultaneous_changes(drift)
+        story, siblings = page_data.find_story(drift), page_data.find_simultaneous_changes(drift)
         return {
             "change": drift,
-            "is_new_status": impact.is_new_status(drift),
-            "impact": impact.explain_impact(drift, share),
+            "is_new_status": meaning_and_advice.is_new_status(drift),
+            "impact": meaning_and_advice.explain_impact(drift, share),
             "share": share,
             "since": drift.since.isoformat(),
-            "advice": impact.advise(drift, is_replacement=is_replacement),
+            "advice": meaning_and_advice.advise(drift, is_replacement=is_replacement),
             "release": find_annotation_before(environment, drift.at) if drift.breaks or is_replacement else None,
-            "versions": change_detail.load_versions(drift),
+            "versions": page_data.load_versions(drift),
             "field": field,
-            "since_detection": change_detail.count_new_type_since(drift, field.node) if field else None,
+            "since_detection": page_data.count_new_type_since(drift, field.node) if field else None,
             "sides": field.sides if field else [],
             "last_title": field.sides[-1][0] if field else "After",
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
             "predecessor": predecessor,
-            "story": list(story[: change_detail.MAX_STORY]),
+            "story": list(story[: page_data.MAX_STORY]),
             "story_count": story.count(),
-            "siblings": list(siblings[: change_detail.MAX_SIBLINGS]),
+            "siblings": list(siblings[: page_data.MAX_SIBLINGS]),
             "sibling_count": siblings.count(),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
@@ -86,13 +86,13 @@ def _find_share(field: CurrentField | None, *, today: date) -> StatusShare | Non
 
 def _list_day_rows(environment: Environment, drift: Drift) -> Iterator[Sequence[Any]]:
     today = timezone.now().astimezone(UTC).date()
-    field = change_detail.find_current_field(environment, drift, today=today)
+    field = page_data.find_current_field(environment, drift, today=today)
     return map(list_day_cells, field.days if field else ())
 
 
 def require_drift(environment: Environment, number: int | None) -> Drift:
     """Return the change with this number. Raises NotFound if this environment has none."""
-    drift = change_detail.find_drift(environment, number)
+    drift = page_data.find_drift(environment, number)
     if drift is None:
         raise NotFound("This environment has no such change. Look for it in the feed of drift.")
     return drift

@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from catalog.browse.properties.chart import draw_calls, draw_presence, draw_types
+from catalog.change_page import meaning_and_advice
+from catalog.change_page.page_data import ONE_DAY, CurrentField
 from catalog.models import Drift
-from catalog.review import impact
-from catalog.review.change_detail import ONE_DAY, CurrentField
 from wire.time.period import Period
 
 KINDS_BY_TYPE = ("type", "known", "nullable", "not-null")  # kinds of changes whose days are shown by type
@@ -21,7 +21,7 @@ def describe_days(field: CurrentField | None, drift: Drift, period: Period, *, t
     is_of_types = drift.kind in KINDS_BY_TYPE
     if field is None or len(field.days) < 2:
         return {"figure": None, "is_of_types": is_of_types}
-    if impact.is_new_status(drift):
+    if meaning_and_advice.is_new_status(drift):
         figure = draw_calls(field.days, drift.part, today=today)
     elif is_of_types:
         figure = draw_types(field.days, today=today)

@@ -8,10 +8,10 @@ from functools import partial
 from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 
+from catalog.change_page.acknowledge import acknowledge_drift, undo_acknowledgement
+from catalog.change_page.mute import mute_drift, unmute_drift
+from catalog.change_page.views import require_drift
 from catalog.models import Drift
-from catalog.review.acknowledge import acknowledge_drift, undo_acknowledgement
-from catalog.review.mute import mute_drift, unmute_drift
-from catalog.review.views import require_drift
 from wire.address_members import read_number
 from workspaces.access import require_member_environment
 from workspaces.pages.form_answers import member_form, return_to_page

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
+from catalog.change_page.decision_audit import record_decision
 from catalog.models import Drift
-from catalog.review.decision_audit import record_decision
 
 
 @transaction.atomic

@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from catalog.browse.operation.presence_counts import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
+from catalog.change_page.meaning_and_advice import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
+from catalog.change_page.mute import mute_drift, unmute_drift
+from catalog.change_page.page_data import MAX_SIBLINGS, MAX_STORY, find_current_field
 from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
-from catalog.review.change_detail import MAX_SIBLINGS, MAX_STORY, find_current_field
-from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
-from catalog.review.mute import mute_drift, unmute_drift
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry, Membership

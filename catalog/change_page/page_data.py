@@ -11,6 +11,8 @@ from django.db.models import QuerySet
 from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.change_page.meaning_and_advice import is_new_status
+from catalog.change_page.status_days import list_status_days
 from catalog.drift.presence.absence_counters import Absence, AbsenceStates
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS
@@ -23,8 +25,6 @@ from catalog.evidence.parts import find_node
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.new_types import list_counted_types
 from catalog.operation_queries import find_operation
-from catalog.review.impact import is_new_status
-from catalog.review.status_days import list_status_days
 from workspaces.models import Environment
 
 MAX_SIBLINGS = 20  # other changes of the same moment on the page

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from catalog.change_page.decision_audit import record_decision
 from catalog.models import Drift, DriftMute
-from catalog.review.decision_audit import record_decision
 from wire.errors import InvalidRequest
 
 MUTE_DAYS = (1, 7, 30)
