@@ -9,7 +9,7 @@ from catalog.browse.properties import views as property_views
 from catalog.change_page import post_views as change_post_views
 from catalog.change_page import views as change_views
 from catalog.drift import views as drift_views
-from catalog.drift.environments import views as comparison_views
+from catalog.drift.environment_comparison import views as comparison_views
 from catalog.rules import post_views
 from catalog.rules import views as rules_views
 from workspaces.pages.answers import page_paths

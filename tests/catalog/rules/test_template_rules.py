@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from catalog.downloads import documents
-from catalog.drift.environments.differences import compare_catalogs
+from catalog.drift.environment_comparison.differences import compare_catalogs
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations
 from catalog.rules import baseline

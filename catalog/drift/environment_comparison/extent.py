@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Sum
 
-from catalog.drift.environments.catalog_rows import load_outlines
+from catalog.drift.environment_comparison.catalog_rows import load_outlines
 from catalog.drift.presence.load_absent import AbsentByOperation
 from catalog.drift.presence.property_counts import count_absent_by_operation, count_others_inside
 from catalog.operation_queries import visible_operations

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from catalog.drift.environments.differences import OperationChange
-from catalog.drift.environments.extent import CatalogExtent
-from catalog.drift.environments.summary import LostProperty
+from catalog.drift.environment_comparison.differences import OperationChange
+from catalog.drift.environment_comparison.extent import CatalogExtent
+from catalog.drift.environment_comparison.summary import LostProperty
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence
 from wire.table_exports import Table

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from catalog.change_labels import BOTH, NOBODY
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
-from catalog.drift.environments.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
+from catalog.drift.environment_comparison.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces, load_absent
 from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.change_labels import NOBODY, PRODUCER
-from catalog.drift.environments.catalog_rows import load_catalog_rows
-from catalog.drift.environments.differences import WHOLE_OPERATION, OperationChange
+from catalog.drift.environment_comparison.catalog_rows import load_catalog_rows
+from catalog.drift.environment_comparison.differences import WHOLE_OPERATION, OperationChange
 from catalog.drift.presence.current_presence import PresenceState
 from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces
 from workspaces.models import Environment

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.change_labels import BOTH, CONSUMER, NOBODY, PRODUCER
-from catalog.drift.environments.summary import summarize_comparison
+from catalog.drift.environment_comparison.summary import summarize_comparison
 
 CERTAINTY = st.sampled_from(["certain", "probable", "uncertain"])
 DIFFERENCES = st.lists(st.tuples(CERTAINTY, st.sampled_from([NOBODY, CONSUMER, PRODUCER, BOTH])), max_size=6)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog.drift.environments import views
+from catalog.drift.environment_comparison import views
 from catalog.models import Operation
 from tests.catalog.pages import compare, load_table, open_page, read_words
 from tests.catalog.reports import deliver, observation, observe

@@ -9,10 +9,15 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from catalog.drift.environments import exports
-from catalog.drift.environments.differences import OperationChange, compare_catalogs
-from catalog.drift.environments.extent import CatalogExtent, measure_catalog
-from catalog.drift.environments.summary import LostProperty, find_lost_by_both, sort_differences, summarize_comparison
+from catalog.drift.environment_comparison import exports
+from catalog.drift.environment_comparison.differences import OperationChange, compare_catalogs
+from catalog.drift.environment_comparison.extent import CatalogExtent, measure_catalog
+from catalog.drift.environment_comparison.summary import (
+    LostProperty,
+    find_lost_by_both,
+    sort_differences,
+    summarize_comparison,
+)
 from catalog.drift.presence.load_absent import AbsentByOperation, load_absent
 from wire.address_members import read_text
 from wire.time.period import Period
