@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from catalog.change_added_types import list_new_types
 from catalog.drift.presence.enough_observations import ENOUGH
-from catalog.new_types import list_new_types
 
 PATH_SENTENCES = {
     "renamed": "The name of a path parameter is no part of a request, so callers are not affected.",

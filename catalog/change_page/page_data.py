@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.change_added_types import list_counted_types
 from catalog.change_page.meaning_and_advice import is_new_status
 from catalog.change_page.status_days import list_status_days
 from catalog.drift.presence.absence_counters import Absence, AbsenceStates
@@ -23,7 +24,6 @@ from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import find_node
 from catalog.models import Drift, Operation, OperationVersion
-from catalog.new_types import list_counted_types
 from catalog.operation_queries import find_operation
 from workspaces.models import Environment
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from affidavit.operations import REQUEST
-from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
+from catalog.change_kinds import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
+from catalog.change_successor import locate_successor
 from catalog.evidence.outlines import Descriptor, Outline, list_media_types
 from catalog.evidence.type_names import describe_type
 from catalog.shape_pointers import ITEMS, VALUES, join_property
-from catalog.successor_text import locate_successor
 
 PATH = "path"
 LITTLE_KNOWN = frozenset({"nothing", "null", "cut"})  # a type seen after one of these is not a change of the operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.change_labels import CHANGE_KINDS
+from catalog.change_kinds import CHANGE_KINDS
 from wire.address_members import read_text
 from wire.text.search_words import read_search_words
 

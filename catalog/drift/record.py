@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
+from catalog.change_successor import describe_successor
 from catalog.drift.compare_outlines import (
     PATH,
     Change,
@@ -24,7 +25,6 @@ from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAY
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
-from catalog.successor_text import describe_successor
 
 TYPE_KINDS = ("type", "nullable", "known")  # kinds of changes that can come with a new type
 

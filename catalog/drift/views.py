@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from catalog.change_labels import CHANGE_KINDS
+from catalog.change_kinds import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.filters import BREAKING_ONLY, COMPATIBLE_ONLY, NEW_ONLY, DriftFilters
 from catalog.drift.new_changes import leave_out_decided

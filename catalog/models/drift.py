@@ -7,10 +7,10 @@ from datetime import UTC, date
 
 from django.db import models
 
-from catalog.change_labels import CHANGE_KINDS
+from catalog.change_added_types import count_new_type, list_new_types
+from catalog.change_kinds import CHANGE_KINDS
+from catalog.change_successor import locate_successor
 from catalog.models.operations import Operation
-from catalog.new_types import count_new_type, list_new_types
-from catalog.successor_text import locate_successor
 from wire.postgresql.counts import Count
 from workspaces.models import Environment
 

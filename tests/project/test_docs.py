@@ -21,7 +21,7 @@ from alerts.pages.forms import SPIKE_SPANS
 from alerts.setup.alerts import MAX_ALERTS
 from alerts.setup.target_address import MAX_RECIPIENTS
 from alerts.setup.targets import MAX_TARGETS
-from catalog.change_labels import CHANGE_KINDS
+from catalog.change_kinds import CHANGE_KINDS
 from hub.retention.data_kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
 from intents.verification.serializers import VerifyForm

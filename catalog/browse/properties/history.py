@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
+from catalog.change_successor import describe_successor
 from catalog.models import Drift, Operation
 from catalog.shape_pointers import parent_pointer
-from catalog.successor_text import describe_successor
 
 # Kinds of changes that hold for all properties in an object, too, but are reported for the object alone
 KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")

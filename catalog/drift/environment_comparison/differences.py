@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from catalog.change_labels import BOTH, NOBODY
+from catalog.change_kinds import BOTH, NOBODY
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environment_comparison.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState

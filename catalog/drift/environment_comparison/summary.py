@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from catalog.change_labels import NOBODY, PRODUCER
+from catalog.change_kinds import NOBODY, PRODUCER
 from catalog.drift.environment_comparison.catalog_rows import load_catalog_rows
 from catalog.drift.environment_comparison.differences import WHOLE_OPERATION, OperationChange
 from catalog.drift.presence.current_presence import PresenceState

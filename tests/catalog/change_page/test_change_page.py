@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from catalog.browse.operation.presence_counts import Presence
-from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
+from catalog.change_kinds import BREAKS_FOR, CHANGE_KINDS
 from catalog.change_page.meaning_and_advice import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
 from catalog.change_page.mute import mute_drift, unmute_drift
 from catalog.change_page.page_data import MAX_SIBLINGS, MAX_STORY, find_current_field

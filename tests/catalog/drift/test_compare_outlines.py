@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
-from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
+from catalog.change_kinds import BREAKS_FOR, CHANGE_KINDS
 from catalog.downloads.schemas.json_schema import build_schema
 from catalog.drift.compare_outlines import Change, compare_outlines
 from catalog.evidence.tree import walk_nodes

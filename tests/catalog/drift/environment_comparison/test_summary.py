@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.change_labels import BOTH, CONSUMER, NOBODY, PRODUCER
+from catalog.change_kinds import BOTH, CONSUMER, NOBODY, PRODUCER
 from catalog.drift.environment_comparison.summary import summarize_comparison
 
 CERTAINTY = st.sampled_from(["certain", "probable", "uncertain"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.new_types import count_new_type
+from catalog.change_added_types import count_new_type
 
 
 @pytest.mark.parametrize(
