@@ -9,6 +9,7 @@ from datetime import datetime
 from catalog.change_kinds import BOTH, NOBODY
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environment_comparison.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
+from catalog.drift.name_types_of_change import name_types
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces, load_absent
 from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
@@ -18,7 +19,6 @@ from catalog.drift.presence.operation_presence import (
     find_not_always_sent,
     load_compared_operations,
 )
-from catalog.drift.several_types import name_types
 from catalog.evidence.outline_nodes import remove_properties
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
