@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from affidavit.operations import DailySums, Identity, OperationSum, OperationSums
+from catalog.catalog_revision import mark_changed
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.record import build_drift, build_version
 from catalog.evidence.reported_operation import ReportedOperation, build_empty_row, load_reported, save_parts
@@ -15,7 +16,6 @@ from catalog.ingest.late_data import LateSums, load_calendars, store_late_eviden
 from catalog.ingest.operation_limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.operation_queries import prefetch_evidence
-from catalog.rules.locks import mark_changed
 from catalog.rules.reproject import reproject
 from catalog.rules.template_resolution import RuleSet
 from catalog.rules.template_rules_in_force import load_template_rules
