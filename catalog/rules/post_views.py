@@ -13,7 +13,7 @@ from catalog.evidence.nodes import Node
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import HintRule, Operation
 from catalog.operation_queries import find_operation
-from catalog.rules import baseline, hint_rules, map_rules, redaction_rules, template_rules
+from catalog.rules import baseline_resets, hint_rules, map_rules, redaction_rules, template_rules
 from catalog.rules.errors import RuleError
 from catalog.rules.views import RULE_KINDS
 from wire.address_members import read_text
@@ -30,7 +30,7 @@ FRAGMENTS = {
 }
 UNDO_FUNCTIONS: Mapping[str, Callable[..., None]] = {
     "template-rules": template_rules.undo_template_rule,
-    "fresh-starts": baseline.undo_baseline_reset,
+    "fresh-starts": baseline_resets.undo_baseline_reset,
     "map-rules": map_rules.undo_map_rule,
     "hint-rules": hint_rules.undo_hint_rule,
     "redaction-rules": redaction_rules.undo_redaction_rule,
@@ -49,7 +49,7 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
         is_empty = operation.shown_from > 0 and not any(shape.evidence.seen for shape in build_part_shapes(operation))
     if is_empty:
         return refuse_override(request, operation, "reset", fragment="field" if part else "baseline")
-    baseline.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
+    baseline_resets.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
     return return_to_operation(request, operation, part, pointer, fragment="field" if part else "baseline")
 
 

@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from catalog.downloads import etags
 from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.models import CatalogRevision, Drift, Operation
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from catalog.drift.filters import DriftFilters
 from catalog.ingest.fold import fold_reports
 from catalog.ingest.observations import unpack_sums
 from catalog.models import Drift, Operation, OperationVersion
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.time.period import parse_period
 

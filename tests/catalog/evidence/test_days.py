@@ -12,7 +12,7 @@ from catalog.evidence.days import DaySpan, Gap, find_days, find_gap, load_days
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation, OperationDay
 from catalog.operation_queries import prefetch_evidence
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 from wire.time.period import parse_period

@@ -14,7 +14,7 @@ from django.utils import timezone
 from catalog import operation_queries
 from catalog.models import HintRule, TemplateRule
 from catalog.rules import views
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from catalog.rules.hint_rules import add_hint_rule
 from catalog.rules.map_rules import add_map_rule
 from catalog.rules.redaction_rules import add_redaction_rule

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from catalog import operation_queries
 from catalog.models import BaselineReset, TemplateRule
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from catalog.rules.template_rules import TEMPLATE_RULE_ERRORS, add_template_rule, undo_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 from tests.reload_workspace import reload_workspace

@@ -14,7 +14,7 @@ from catalog.downloads import documents
 from catalog.drift.environment_comparison.differences import compare_catalogs
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.operation_queries import find_operation, visible_operations
-from catalog.rules import baseline
+from catalog.rules import baseline_resets
 from catalog.rules.errors import RuleError
 from tests.catalog.reports import deliver, environment_of, observation
 from tests.catalog.rules.merges import AT, BLUE, RED, SHOP, list_everything, merge, read_catalog, undo
@@ -195,7 +195,7 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
     """The parts are the operations that a rule shows as one. Their reset ends when that rule is undone."""
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
-    start = baseline.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=now)
+    start = baseline_resets.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = read_catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -204,17 +204,17 @@ def test_a_reset_of_a_merged_operation_applies_to_all_its_parts(api, workspace, 
     assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.undo_baseline_reset(start, actor="ann", now=timezone.now())
+    baseline_resets.undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
     assert [operation["responses"]["200"]["seen"] for operation in read_catalog(shops)] == [4, 4]
 
 
 def test_a_source_with_a_reset_baseline_keeps_it_when_merged(shops):
-    start = baseline.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    start = baseline_resets.reset_baseline(find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.undo_baseline_reset(start, actor="ann", now=timezone.now())
+    baseline_resets.undo_baseline_reset(start, actor="ann", now=timezone.now())
     assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 

@@ -18,7 +18,7 @@ from catalog.drift.presence.load_no_longer_seen import load_no_longer_seen
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, TemplateRule
 from catalog.operation_queries import find_operation
-from catalog.rules import baseline
+from catalog.rules import baseline_resets
 from catalog.rules.errors import RuleError
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.catalog.rules.merges import AT, BLUE, RED, SHOP, list_everything, merge, read_catalog, undo
@@ -77,7 +77,7 @@ class Twins:
             rows = [find_operation(environment, "GET", path) for environment in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
-                    baseline.reset_baseline(row, actor="ann", now=now)
+                    baseline_resets.reset_baseline(row, actor="ann", now=now)
 
     def undo_one(self) -> None:
         if self.rules_to_undo:

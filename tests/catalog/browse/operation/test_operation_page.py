@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from catalog.browse.operation import code_examples, shape_tree
 from catalog.models import Drift, Operation
-from catalog.rules.baseline import reset_baseline
+from catalog.rules.baseline_resets import reset_baseline
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, environment_of, observation

@@ -20,7 +20,7 @@ from catalog.browse.properties import history as property_history
 from catalog.browse.properties import same_name
 from catalog.browse.properties.presence_by_day import narrow_state
 from catalog.models import Drift, Operation
-from catalog.rules.baseline import reset_baseline, undo_baseline_reset
+from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import Membership
 

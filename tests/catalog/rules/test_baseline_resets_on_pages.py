@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import Operation
-from catalog.rules.baseline import reset_baseline, undo_baseline_reset
+from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from tests.catalog.pages import compare, load_table, open_page, read_words
 from tests.catalog.reports import deliver, observation, observe
 from workspaces.models import Membership

@@ -17,7 +17,7 @@ from catalog import operation_queries
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import template_rules
-from catalog.rules.baseline import reset_baseline, undo_baseline_reset
+from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
 from workspaces.models import AuditEntry

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog.models import BaselineReset, Drift, Operation
-from catalog.rules.baseline import reset_baseline, undo_baseline_reset
+from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from catalog.rules.errors import NO_CHANGE
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, observation, undo_override
