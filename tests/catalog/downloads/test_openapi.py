@@ -1,35 +1,20 @@
-"""The catalog as OpenAPI 3.1 and as tools (contract §5): valid, complete, and independent of counts."""
+"""The catalog as OpenAPI 3.1 (contract §5): valid, complete, and independent of counts."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit import describe, infer
 from bench._support.exported_schemas import resolve_references
 from catalog.downloads.openapi import build_openapi_document
-from catalog.downloads.operation_names import MAX_TOOL_NAME_LENGTH, name_operations
 from catalog.downloads.tools.tool_definitions import build_tools_document
+from tests.catalog.downloads.outlines import NO_BODY, outline, shape
 
 REPEATED = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
 ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-NO_BODY = {"type": "unknown", "reason": "empty"}
-
-
-def outline(method: str = "GET", path: str = "/orders", **members: Any) -> dict[str, Any]:
-    return {
-        "method": method, "path": path, "parameters": {}, "query": None, "request": None, "responses": {"200": NO_BODY},
-        **members,
-    }  # fmt: skip
-
-
-def shape(value: Any) -> dict[str, Any]:
-    return describe(infer(value), counts=False)
 
 
 def build_document(*outlines: dict[str, Any]) -> dict[str, Any]:
@@ -96,44 +81,6 @@ def test_a_query_name_that_is_sometimes_repeated_is_a_string_or_an_array_of_stri
     assert not Draft202012Validator(tool["inputSchema"]).is_valid({"query": {"tag": 1}})
     (schema,) = build_document(outline(responses={"200": query}))["components"]["schemas"].values()
     assert schema["properties"]["tag"] == {}
-
-
-def test_a_tool_lists_bodies_that_are_not_json():
-    (tool,) = build_tools_document("production", [
-        outline(
-            "POST", request=shape({"a": "1"}), requestMediaTypes=["multipart/form-data"],
-            responses={"200": shape({"id": 1}), "202": NO_BODY, "204": NO_BODY, "400": NO_BODY},
-            responseMediaTypes={
-                "200": ["application/json", "text/csv"], "202": ["application/pdf", "image/*"], "400": ["text/html"],
-            },
-        )
-    ])["tools"]  # fmt: skip
-    assert tool["description"] == (
-        "POST /orders. Takes multipart/form-data. Answers 200 with an object (id) or text/csv, "
-        "202 with application/pdf or image/*, 204 without a body, 400 with text/html."
-    )
-    bodies = [
-        build_tools_document("production", [outline("PUT", requestMediaTypes=types)])["tools"][0]["inputSchema"]
-        for types in (["text/csv"], ["text/csv", "application/pdf"])
-    ]
-    assert [schema["properties"]["body"] for schema in bodies] == [{"type": "string"}, {}]
-
-
-@pytest.mark.parametrize(
-    ("media_types", "bodies"),
-    [
-        (["application/json", "text/csv"], [{"a": 1}, "a;1"]),
-        (["application/json", "text/csv", "application/pdf"], [{"a": 1}, "a;1", None]),
-        (["text/csv"], [{"a": 1}, "a;1"]),
-        (["application/json", "application/x-www-form-urlencoded"], [{"a": 1}]),
-    ],
-)
-def test_every_body_that_was_sent_is_an_input_of_the_tool(media_types, bodies):
-    posted = outline("POST", request=shape({"a": 1}), requestMediaTypes=media_types)
-    (tool,) = build_tools_document("production", [posted])["tools"]
-    schema = Draft202012Validator(tool["inputSchema"])
-    assert [body for body in bodies if not schema.is_valid({"body": body})] == []
-    assert schema.is_valid({"body": {"a": "x"}}) == ("application/pdf" in media_types)
 
 
 def test_an_operation_has_its_parameters_body_and_answers():
@@ -214,59 +161,3 @@ def test_a_status_without_a_standard_phrase_has_a_description():
     assert build_document(outline(responses={"599": NO_BODY}))["paths"]["/orders"]["get"]["responses"]["599"][
         "description"
     ]
-
-
-def test_names_are_short_plain_and_unique():
-    operations = [("GET", "/a-b"), ("GET", "/a/b"), ("GET", "/"), ("GET", "/" + "long/" * 40), ("GET", "/äb")]
-    names = name_operations(operations)
-    assert names[2] == "get"
-    assert len({name.lower() for name in names}) == len(names)
-    assert all(len(name) <= MAX_TOOL_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
-
-
-def test_paths_that_were_chosen_to_have_one_digest_have_names_of_their_own():
-    """Digests have 32 bits: a reporter finds such a pair within seconds."""
-    pair = [
-        ("GET", "/go-go-go-go/go-go/go/go/go-go-go/go/go/go/go/go/go-go"),
-        ("GET", "/go-go-go/go/go/go-go/go-go/go/go/go-go-go/go/go/go-go"),
-    ]
-    names = name_operations(pair)
-    assert len(set(names)) == 2
-    assert name_operations(pair[::-1]) == names[::-1]
-
-
-def test_a_path_that_ends_like_a_digest_does_not_clash_with_another_name():
-    operations = [("GET", "/a-b"), ("GET", "/a/b")]
-    digest = name_operations(operations)[0].removeprefix("get_a_b_")
-    operations += [("GET", f"/a/b/{digest}"), ("GET", f"/a/b/{digest.upper()}")]
-    assert len({name.lower() for name in name_operations(operations)}) == len(operations)
-
-
-@given(st.permutations([("GET", "/a-b"), ("GET", "/a/b"), ("POST", "/a/{b}"), ("POST", "/a/by/b")]))
-def test_a_name_does_not_depend_on_the_order(operations):
-    named = dict(zip(operations, name_operations(operations), strict=True))
-    assert named == dict(zip(sorted(operations), name_operations(sorted(operations)), strict=True))
-
-
-@pytest.mark.parametrize(("method", "asks"), [("GET", False), ("HEAD", False), ("POST", True), ("PURGE", True)])
-def test_a_tool_says_whether_a_call_has_to_be_confirmed(method, asks):
-    (tool,) = build_tools_document("production", [outline(method)])["tools"]
-    assert tool["requiresConfirmation"] is asks
-
-
-def test_a_tool_takes_path_query_and_body_as_separate_arguments():
-    (tool,) = build_tools_document(
-        "production",
-        [
-            outline(
-                "POST", "/orders/{id}", parameters={"id": {"type": "integer"}}, query=shape({"id": "x"}),
-                request=shape({"id": True}), responses={"200": shape([{"id": 1}]), "204": NO_BODY},
-            )
-        ],
-    )["tools"]  # fmt: skip
-    schema = Draft202012Validator(tool["inputSchema"])
-    assert schema.is_valid({"path": {"id": 7}, "query": {"id": "x"}, "body": {"id": True}})
-    assert not schema.is_valid({"query": {"id": "x"}})
-    assert not schema.is_valid({"path": {"id": "seven"}})
-    assert tool["operation"] == "POST /orders/{id}"
-    assert tool["description"] == "POST /orders/{id}. Answers 200 with a list of an object (id), 204 without a body."

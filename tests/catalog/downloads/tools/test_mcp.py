@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
 from catalog.downloads.tools.mcp import build_mcp_document, build_output_schema
+from tests.catalog.downloads.outlines import NO_BODY, outline, shape
 from tests.catalog.downloads.schemas.test_json_schema import VALUES
-from tests.catalog.downloads.test_openapi import NO_BODY, outline, shape
 
 HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]
 OBJECTS = st.dictionaries(st.sampled_from(["id", "name", "8f14e45fceea167a"]), VALUES, max_size=4)
