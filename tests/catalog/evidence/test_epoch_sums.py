@@ -1,4 +1,4 @@
-"""The visible shape after baseline resets of whole operations and of nodes, and with maps.
+"""The visible shape after baseline resets of whole operations and of nodes.
 
 Evidence is stored by epoch: each reset begins a new one.
 
@@ -8,7 +8,6 @@ These tests compare the shape with a model that counts value by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,33 +16,14 @@ from hypothesis import strategies as st
 from support.map_values import PRICE, bodies, infer_all
 
 from affidavit import Evidence, describe, infer
-from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, VisiblePart, build_visible_part, graft
+from catalog.evidence.epoch_sums import EpochEvidence, NodeReset, build_visible_part, graft
 from catalog.evidence.tree import walk_nodes
-from catalog.shape_pointers import ITEMS, VALUES, is_within, join_property, property_name, split_pointer
+from catalog.shape_pointers import is_within
+from tests.catalog.evidence.visible_parts import ITEM, NAMES, build_part, join_pointer, values
 
-NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]
-values = st.recursive(
-    st.none() | st.integers(0, 1) | st.just("x"),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
-    max_leaves=8,
-)
 epochs = st.lists(st.lists(values, max_size=4), min_size=1, max_size=4)
-ITEM = None  # a step to the items of an array
 steps = st.lists(st.sampled_from([*NAMES, ITEM]), max_size=3)
 starts = st.lists(st.tuples(st.integers(1, 4), steps), max_size=4)
-
-
-def build_part(
-    epochs: dict[int, Evidence], *, starts: Sequence[NodeReset] = (), maps: Any = None, **options: Any
-) -> VisiblePart:
-    return build_visible_part([EpochEvidence(epochs, starts)], map_rules=maps, **options)
-
-
-def join_pointer(path: list[str | None]) -> str:
-    pointer = ""
-    for step in path:
-        pointer = f"{pointer}/{ITEMS}" if step is ITEM else join_property(pointer, step)
-    return pointer
 
 
 def sum_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
@@ -92,15 +72,6 @@ def test_showing_evidence_does_not_change_it(batches, given_starts):
     )
     assert json.dumps([evidence.to_state() for evidence in by_epoch.values()]) == before
     assert build_part(by_epoch).evidence == infer_all(*[value for batch in batches for value in batch])
-
-
-@given(values, st.lists(st.sampled_from(NAMES), max_size=3))
-def test_a_pointer_leads_back_to_its_steps(value, path):
-    steps = split_pointer(join_pointer(path))
-    assert [property_name(step) for step in steps] == path
-    assert not {ITEMS, VALUES} & set(steps)
-    for pointer, _ in walk_nodes(infer(value), observations=None):
-        assert is_within(pointer, "")
 
 
 def test_a_node_without_observations_since_its_reset_is_shown_as_empty():
@@ -157,50 +128,6 @@ def test_a_reset_within_a_map_applies_to_every_key():
     as_properties = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
     assert as_properties.maps == {}
     assert as_properties.reset_counts["/list/[]/m/bal/old"] == 1
-
-
-def build_map(*values: Any, **options: Any) -> VisiblePart:
-    return build_part({0: infer_all(*values)}, **options)
-
-
-def test_a_map_recognised_by_similar_values_is_shown_as_values_and_keeps_its_names():
-    evidence = infer_all(*bodies(PRICE))
-    result = build_part({0: evidence})
-    assert result.maps == {"": 40}
-    assert describe(result.evidence, counts=False) == {
-        "type": "object",
-        "values": {
-            "type": "object",
-            "properties": {"amount": {"type": "integer"}, "currency": {"type": "string"}},
-        },
-    }
-    assert len(evidence.properties) == 40
-
-
-def test_a_manual_override_decides_between_map_and_properties():
-    assert build_map(*bodies(PRICE), maps={"": False}).maps == {}
-    result = build_map({"width": 1, "height": 2.5, "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": None}, maps={"": True})
-    assert describe(result.evidence) == {
-        "type": "object",
-        "seen": 1,
-        "values": {"type": "number", "nullable": True, "seen": 3, "nulls": 1, "types": {"number": 1, "integer": 1}},
-    }
-
-
-def test_maps_within_maps_are_identified_by_the_visible_nodes():
-    """In the map, the name `x` is not shown. So the rule of `/{}` applies and that of `/x` does not."""
-    nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
-    result = build_map(nested, maps={"": True, "/{}": True, "/x": True})
-    assert result.maps == {"": 2, "/{}": 2}
-    inner = describe(result.evidence, counts=False)["values"]["values"]["properties"]["k"]
-    assert inner == {"type": "unknown", "reason": "divergent"}
-
-
-def test_names_dropped_beyond_the_limit_of_200_do_not_come_back():
-    many = {f"name{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}{'abc'[n // 100]}": 1 for n in range(201)}
-    result = build_map(many, maps={"": False})
-    assert result.evidence.collapsed
-    assert not result.evidence.properties
 
 
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))

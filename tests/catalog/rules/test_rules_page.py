@@ -172,8 +172,3 @@ def test_a_viewer_is_offered_no_override_on_the_page_of_an_operation(client, bro
         editable = browser_client.get(address(with_rules, "operation"), query).content.decode()
         assert len(re.findall(r'<form method="post"[^>]*/production/', editable)) > 6
         assert "Editors of this workspace" not in editable
-
-
-def test_a_comparison_with_an_unobserved_environment_leads_to_its_first_observation(browser_client, workspace):
-    page = browser_client.get(address(workspace, "difference")).content.decode()
-    assert f'href="{address(workspace, "catalog")}">production</a>' in page

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from catalog.drift.environment_comparison import views
 from catalog.models import Operation
-from tests.catalog.pages import compare, load_table, open_page, read_words
+from tests.catalog.pages import address, compare, load_table, open_page, read_words
 from tests.catalog.reports import deliver, observation, observe
 
 PATH = "/orders/{orderId}"
@@ -423,3 +423,9 @@ def test_an_environment_that_observed_nothing_is_not_compared(api, browser_clien
     assert "No differences" not in page
     assert "in all" not in page
     assert load_table(browser_client, workspace, "difference", "difference", against="staging") == []
+
+
+@pytest.mark.django_db
+def test_a_comparison_with_an_unobserved_environment_leads_to_its_first_observation(browser_client, workspace):
+    page = browser_client.get(address(workspace, "difference")).content.decode()
+    assert f'href="{address(workspace, "catalog")}">production</a>' in page
