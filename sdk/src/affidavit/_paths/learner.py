@@ -90,7 +90,7 @@ class Learner:
         )
 
     def forget_decision(self) -> None:
-        """Let the next call of `template` decide again even if nothing was learned. `bench/training/fit.py` uses this."""
+        """Let the next call of `template` decide again even if nothing was learned: for `bench/training/fit.py`."""
         self._decision = None
 
     def judge(self, path: str) -> list[Judgement]:
