@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from affidavit import REASONS
 from intents.models import Rejection
-from intents.rejections.last_intents import find_users
+from intents.rejections.intents_of_rejections import find_users
 from intents.rejections.phases import RejectionChange
 from intents.rejections.rejections_by_key import KeyRejections
 from intents.rejections.rejections_page import RejectionAnalysis

@@ -15,7 +15,7 @@ from intents.rejections import chart_sentence, plotly_figures, rejections_by_key
 from intents.rejections.empty_page import build_first_lines, build_first_report
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
-from intents.rejections.last_intents import find_users
+from intents.rejections.intents_of_rejections import find_users
 from intents.rejections.rejections_page import RejectionAnalysis, build_breakdown
 from intents.rejections.single_rejections import count_calls, find_retention_days
 from intents.rejections.tallies import totals

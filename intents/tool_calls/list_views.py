@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import MintedIntent
-from intents.rejections.last_intents import count_rejections_by_intent
+from intents.rejections.intents_of_rejections import count_rejections_by_intent
 from intents.tool_calls import list_queries as queries
 from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
 from wire.batches import split_into_batches

@@ -6,7 +6,7 @@ from django.db.models import Max, Q, Sum
 
 from intents.models import MintedIntent, Rejection, VerificationTally
 from intents.rejections.detail.expiry_causes import ExpiryFacts
-from intents.rejections.detail.minted_intents import select_intents_before
+from intents.rejections.intents_of_rejections import select_intents_before
 from intents.reports.verification import ACCEPTED
 from wire.time.period import QUARTER, floor_to_quarter
 from workspaces.models import Environment

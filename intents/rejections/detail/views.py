@@ -12,9 +12,9 @@ from intents.models import MintedIntent, Rejection, split_operation
 from intents.rejections.detail.call_events import CALL_EVENT_COLUMNS, MAX_EVENTS, has_more_events, list_call_events
 from intents.rejections.detail.expiry_causes import Cause, list_causes
 from intents.rejections.detail.expiry_facts import read_expiry
-from intents.rejections.detail.minted_intents import find_intent
 from intents.rejections.detail.operation_difference import compare_operations
 from intents.rejections.detail.rejection import find_alike, find_rejection
+from intents.rejections.intents_of_rejections import find_intent
 from intents.rejections.order_of_checks import find_failed_checks
 from wire.address_members import read_number
 from wire.errors import NotFound

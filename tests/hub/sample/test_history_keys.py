@@ -12,7 +12,7 @@ from hub.sample import workspace as sample
 from hub.sample.history import History
 from hub.sample.history_days import HISTORY_DAYS
 from intents.models import Rejection
-from intents.rejections.detail.minted_intents import find_intent
+from intents.rejections.intents_of_rejections import find_intent
 from tests.hub.sample.dates import find_wednesday_noon
 from workspaces.models import ApiKey, SampleWorkspace, SecretUse
 

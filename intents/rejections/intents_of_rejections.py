@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import QuerySet
+
 from intents.models import MintedIntent, Rejection
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
@@ -78,6 +80,30 @@ def find_users(environment: Environment, rejections: Sequence[Rejection]) -> Map
     with_call = [rejection for rejection in rejections if rejection.tool_call_id]
     times, reasons = [row.occurred_at for row in with_call], [row.reason for row in with_call]
     return dict(_read(SELECT_USERS, {"times": times, "reasons": reasons, **_select_calls(environment, with_call)}))
+
+
+def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
+    """Return the intent that a rejection belongs to, if any: the rule of `BELONGS_TO_INTENT` for one rejection."""
+    if not rejection.tool_call_id:
+        return None
+    if rejection.reason == "not-yet-valid":
+        later = _select_intents(environment, rejection).filter(issued_at__gt=rejection.occurred_at)
+        return later.select_related("environment").order_by("issued_at", "id").first()
+    intents = select_intents_before(environment, rejection)
+    return intents.select_related("environment").order_by("-issued_at", "-id").first()
+
+
+def select_intents_before(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
+    """Return the intents that were minted for a rejection's tool call before the rejection.
+
+    They are of all environments that the reader may see.
+    """
+    return _select_intents(environment, rejection).filter(issued_at__lte=rejection.occurred_at)
+
+
+def _select_intents(environment: Environment, rejection: Rejection) -> QuerySet[MintedIntent]:
+    environments = list(environment.readable.values_list("pk", flat=True))
+    return MintedIntent.objects.filter(environment__in=environments, tool_call_id=rejection.tool_call_id)
 
 
 def _select_calls(environment: Environment, rows: Sequence[MintedIntent] | Sequence[Rejection]) -> dict[str, Any]:
