@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from intents.rejections.queries import FORWARD_DAYS, NO_FILTERS, TALLIES_OF_SEGMENTS, tallies_query
+from intents.rejections.tallies.read_tallies import FORWARD_DAYS, NO_FILTERS, TALLIES_OF_SEGMENTS, tallies_query
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover

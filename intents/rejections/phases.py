@@ -9,7 +9,7 @@ from datetime import datetime
 
 from intents.rejections.filters import RejectionFilters, is_rejection
 from intents.rejections.growth.grown_reasons import Growth, find_reason_growth
-from intents.rejections.queries import count_results
+from intents.rejections.tallies.read_tallies import count_results
 from wire.time.period import Period
 from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous
 from workspaces.annotations.queries import list_phases

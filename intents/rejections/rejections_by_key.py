@@ -10,8 +10,8 @@ from itertools import islice
 from django.db.models import Max, Sum
 
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.queries import NO_FILTERS
 from intents.rejections.single_rejections import list_rejections
+from intents.rejections.tallies.read_tallies import NO_FILTERS
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from affidavit import REASONS
 from intents.models import Rejection
-from intents.rejections import queries, rejections_by_key
+from intents.rejections import rejections_by_key
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.grown_reasons import find_new_reason
 from intents.rejections.growth.main_operation import find_main_operation
@@ -22,6 +22,7 @@ from intents.rejections.growth.rise import Rise, find_explaining_reason, find_st
 from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.single_rejections import find_first_rejection, list_rejections
 from intents.rejections.tallies.first_and_last_verifications import find_first_data
+from intents.rejections.tallies.read_tallies import load_buckets, load_totals, load_totals_by_result
 from intents.rejections.tallies.series import ResultBucket
 from intents.rejections.tallies.totals import (
     GroupSummary,
@@ -59,7 +60,7 @@ class RejectionAnalysis:
     @property
     def previous_totals(self) -> Sequence[Total]:
         """Return the totals of the period before, narrowed to the reason of the filter."""
-        totals = queries.load_totals(self.environment, self.period.previous(), self.filters)
+        totals = load_totals(self.environment, self.period.previous(), self.filters)
         return narrow_to_reason(totals, self.filters.reason)
 
     @property
@@ -100,7 +101,7 @@ class RejectionAnalysis:
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
         """Return the counts over time, without the buckets before the first verification of the environment."""
-        return queries.load_buckets(self.environment, self.chart_period, self.filters)
+        return load_buckets(self.environment, self.chart_period, self.filters)
 
     @property
     def phases(self) -> Sequence[RejectionChange]:
@@ -169,15 +170,15 @@ class RejectionAnalysis:
 
     @cached_property
     def _totals_of_all_reasons(self) -> Sequence[Total]:
-        return queries.load_totals(self.environment, self.period, self.filters)
+        return load_totals(self.environment, self.period, self.filters)
 
     @cached_property
     def _results(self) -> Sequence[Total]:
-        return queries.load_totals_by_result(self.environment, self.period, self.filters)
+        return load_totals_by_result(self.environment, self.period, self.filters)
 
     @cached_property
     def _previous_results(self) -> Sequence[Total]:
-        return queries.load_totals_by_result(self.environment, self.period.previous(), self.filters)
+        return load_totals_by_result(self.environment, self.period.previous(), self.filters)
 
 
 def build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet, Sum
 
 from intents.models import Rejection
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.queries import NO_FILTERS, list_operations
+from intents.rejections.tallies.read_tallies import NO_FILTERS, list_operations
 from wire.time.period import Period
 from workspaces.models import Environment, RetentionPolicy, Workspace
 

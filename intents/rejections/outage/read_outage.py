@@ -10,8 +10,8 @@ from django.db.models import Max, Sum
 
 from intents.models import Rejection
 from intents.rejections.outage.outage_rule import USUAL, Outage, Rejections, begin_after, find_outage
-from intents.rejections.queries import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.rejections.tallies.first_and_last_verifications import list_months
+from intents.rejections.tallies.read_tallies import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.reports.verification import ACCEPTED
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import Segment, cover, segment_columns

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.queries import load_totals
 from intents.rejections.rejections_page import RejectionAnalysis
+from intents.rejections.tallies.read_tallies import load_totals
 from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from intents.models import ALL_VERSIONS, VerificationRollup, VerificationTally
 from intents.rejections.accepted_versions import VersionCounts, count_versions
 from intents.rejections.filters import RejectionFilters, narrow_result
-from intents.rejections.queries import load_buckets, load_totals
+from intents.rejections.tallies.read_tallies import load_buckets, load_totals
 from intents.rejections.tallies.series import build_buckets
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
