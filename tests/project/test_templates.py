@@ -101,7 +101,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             f'min="{EARLIEST:%Y-%m-%dT%H:%M}"',
             ("workspaces/annotations.html", f"{WORKSPACES}/change_annotation.html"),
         ),
-        (f'min="{EARLIEST:%Y-%m-%d}"', ("_partials/period.html",)),
+        (f'min="{EARLIEST:%Y-%m-%d}"', ("_partials/period_menu.html",)),
         (f"kept for {ANSWER_LIFETIME // HOUR} hours", ("hub/_partials/confirm_deletion.html",)),
         (
             f"the last {DEFAULT_LENGTH.days} days",
