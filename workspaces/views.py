@@ -29,7 +29,7 @@ def home(request: HttpRequest) -> HttpResponse:
         return redirect("new-workspace")
     assert request.user.is_authenticated
     invitations = list_invitations_of(request.user, now=timezone.now())
-    return render(request, "workspaces/none.html", {"invitations": invitations})
+    return render(request, "workspaces/no_workspace.html", {"invitations": invitations})
 
 
 @never_cache
@@ -50,7 +50,7 @@ def add_workspace(request: HttpRequest) -> HttpResponse:
             keep_for_next_page(request, NEW_WORKSPACE, new_workspace.as_json())
             return redirect("created-workspace", new_workspace.workspace.slug)
     is_first = not list_workspaces(request.user).exists()
-    return render(request, "workspaces/new.html", {"form": form, "is_first": is_first})
+    return render(request, "workspaces/new_workspace.html", {"form": form, "is_first": is_first})
 
 
 @never_cache
@@ -61,4 +61,4 @@ def show_created_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     workspace_facts = take_once(request, NEW_WORKSPACE, slug=slug)
     if not workspace_facts:
         return redirect("overview", slug, "production")
-    return render(request, "workspaces/created.html", {"created": workspace_facts[0]})
+    return render(request, "workspaces/workspace_created.html", {"created": workspace_facts[0]})

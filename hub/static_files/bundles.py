@@ -18,7 +18,7 @@ from django.core.files.storage import FileSystemStorage
 # Parts in the order in which they take effect. A script is one statement, and keeps its names to itself.
 BUNDLES: Mapping[str, tuple[str, ...]] = {
     "site.css": tuple(
-        f"css/{name}.css" for name in ("tokens", "base", "layout", "controls", "parts", "shapes", "print")
+        f"css/{name}.css" for name in ("tokens", "base", "layout", "controls", "components", "shapes", "print")
     ),
     "before_paint.js": ("js/theme.js", "js/zone.js"),
     "site.js": tuple(

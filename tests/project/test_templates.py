@@ -81,12 +81,12 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             f"the last {RECENT.days} days",
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
         ),
-        (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/facts.html",)),
+        (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/overview/facts.html",)),
         *(
             (f'maxlength="{longest}"', templates)
             for longest, templates in (
                 (MAX_EMAIL, ("workspaces/members.html",)),
-                (Workspace.MAX_NAME, ("workspaces/new.html",)),
+                (Workspace.MAX_NAME, ("workspaces/new_workspace.html",)),
                 (ApiKey.MAX_NAME, (f"{WORKSPACES}/key_form.html",)),
                 (Environment.MAX_NAME, ("workspaces/environments.html",)),
                 (Environment.MAX_LABEL, ("workspaces/environments.html", f"{WORKSPACES}/change_environment.html")),
