@@ -15,7 +15,7 @@ from affidavit.operations import Identity
 from catalog.browse import exports
 from catalog.browse.beyond_limit import excess_operations, summarize_excess
 from catalog.browse.download_links import FORMAT_LINKS
-from catalog.browse.empty_page import write_example_report
+from catalog.browse.example_report import write_example_report
 from catalog.browse.filters import (
     SORT_KEYS,
     SORTED_COLUMNS,

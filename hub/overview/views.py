@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalog.browse.empty_page import write_example_report
+from catalog.browse.example_report import write_example_report
 from catalog.change_kinds import CHANGE_KINDS
 from catalog.drift.breaking_summary import list_unreported, summarize_breaking_drift
 from catalog.drift.exports import export_drift

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from affidavit import REASONS
 from intents.rejections import chart_sentence, plotly_figures, rejections_by_key
-from intents.rejections.empty_page import build_first_lines, build_first_report
+from intents.rejections.example_report import build_first_lines, build_first_report
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import VERSIONS, parse_filters
 from intents.rejections.intents_of_rejections import find_users

@@ -23,7 +23,7 @@ from outcomes.analytics.conversations_of_key import (
     read_conversations,
     read_lags,
 )
-from outcomes.analytics.empty_page import first_report_snippets
+from outcomes.analytics.example_report import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, MAX_SELECTED_KEYS, RANKS, parse_key_filters
 from outcomes.analytics.funnel import MAX_STEPS, MIN_STEPS

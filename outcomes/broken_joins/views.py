@@ -11,7 +11,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from outcomes.analytics.empty_page import first_report_snippets
+from outcomes.analytics.example_report import first_report_snippets
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import ADVICE, write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
