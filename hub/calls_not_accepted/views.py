@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.calls_not_accepted.queries import read_stop
 from hub.rotation_results.queries import read_unknown_secret
 from intents.rejections import views as rejections
-from intents.tool_calls import list_views as tool_call_list
+from intents.tool_calls import call_views
 from intents.tool_calls import views as tool_calls
 from wire.time.period import Period
 from workspaces.models import Environment
@@ -26,7 +26,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
 
 def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the calls for which the hub minted intents. If none is accepted any more, say that first."""
-    return _add_facts(tool_call_list.show_tool_calls(request, environment, period), _read_stop(environment, period))
+    return _add_facts(tool_calls.show_tool_calls(request, environment, period), _read_stop(environment, period))
 
 
 def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -35,7 +35,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
     def read_facts() -> Mapping[str, Any]:
         return {"unknown_secret": read_unknown_secret(environment, now=timezone.now())}
 
-    return _add_facts(tool_calls.show_tool_call(request, environment, period), read_facts)
+    return _add_facts(call_views.show_tool_call(request, environment, period), read_facts)
 
 
 def _read_stop(environment: Environment, period: Period) -> Callable[[], Mapping[str, Any]]:

@@ -7,8 +7,8 @@ from uuid import UUID
 from catalog.models import WitnessReportId
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_prefix
 from intents.models import VerificationReport
-from intents.tool_calls.list_queries import has_intents
-from intents.tool_calls.queries import find_tool_call
+from intents.tool_calls.call_queries import find_tool_call
+from intents.tool_calls.queries import has_intents
 from outcomes.conversations.search import find_conversations, find_reported, list_knowing_environments
 from workspaces.models import Environment
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intents.tool_calls.queries import list_environments_with
+from intents.tool_calls.call_queries import list_environments_with
 from wire.errors import NotFound
 from workspaces.models import Environment
 from workspaces.pages.not_found_here import NotFoundHere

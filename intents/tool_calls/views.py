@@ -1,4 +1,4 @@
-"""The page of one tool call."""
+"""The page of tool calls: what the hub permitted, and what each call asked for."""
 
 from __future__ import annotations
 
@@ -6,76 +6,79 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils import timezone
 
-from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
+from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import MintedIntent
-from intents.rejections.detail.call_events import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
-from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_rows
-from intents.tool_calls.queries import ToolCall, find_tool_call, list_environments_with
-from intents.tool_calls.unknown_tool_call import explain_unknown_tool_call
-from wire.address_members import read_text
+from intents.rejections.intents_of_rejections import count_rejections_by_intent
+from intents.tool_calls import queries
+from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
+from wire.batches import split_into_batches
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.pages.page import Page
 
-INTENT_COLUMNS = ("issuedAt", "expiresAt", "sub", "operation", "requiresStepUp", "confirmationId")
+ROWS_PER_PAGE = 20
+BATCH = 1_000  # rows of the download whose rejections are read together
+CALL_COLUMNS = (
+    *("issuedAt", "expiresAt", "toolCallId", "operation", "sub", "asksForConfirmation", "requiresStepUp"),
+    *("confirmationId", "rejectedAs"),
+)
+FIRST_INTENT = """{"environment": "%s", "sub": "user_17", "operation": "GET /orders/8412", "args": {}}"""
 
 
-def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show all that is stored of the tool call `id`. Raises NotFound if there is nothing."""
-    tool_call_id = read_text(request.GET, "id")
-    call = find_tool_call(environment, tool_call_id)
-    if not (tool_call_id and call.exists):
-        raise explain_unknown_tool_call(environment, tool_call_id)
+def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the intents that the hub minted in the period. Before the first intent, show how to mint it."""
+    filters = parse_call_filters(request.GET)
 
     def build_context() -> Mapping[str, Any]:
-        now = timezone.now()
-        intent_count, rejection_count = call.intents.count(), call.rejections.count()
-        return {
-            "section_page": "rejections" if rejection_count else "confirmations",
-            "tool_call_id": tool_call_id,
-            "other_environments": list(list_environments_with(environment, tool_call_id)),
-            "keys_by_actor": environment.workspace.index_keys_by_actor(),
-            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
-            "events": list(list_events_of_call(environment, tool_call_id, MAX_EVENTS)),
-            "has_intents": intent_count > 0,
-            "has_one_intent": intent_count == 1,
-            "last_intent": call.intents.last(),
-            "asks_for_step_up": call.intents.filter(requires_step_up=True).exists(),
-            "rejection_count": rejection_count,
-            "rejection": None,  # the timeline links to every rejection
-            "first_rejection": call.rejections.first(),
-            "is_cut": max(intent_count, rejection_count) > MAX_EVENTS,
-            "max_events": MAX_EVENTS,
-            "confirmations": [(item, item.state_at(now)) for item in call.list_confirmations(MAX_EVENTS)],
-        }
+        if not queries.has_intents(environment):
+            return {"first_intent": FIRST_INTENT % environment.name}
+        may_open_keys = has_role(request.user, environment.workspace, Membership.ADMIN)
+        calls = _build_list(environment, period, filters, request.GET.get("cursor", ""))
+        return {"first_intent": "", "may_open_keys": may_open_keys, **calls}
 
-    tables = [
-        Table("events", CALL_EVENT_COLUMNS, lambda: _event_rows(environment, tool_call_id)),
-        Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
-        Table("confirmations", CONFIRMATION_COLUMNS, lambda: _confirmation_rows(call)),
-        Table("rejections", REJECTION_COLUMNS, lambda: list_rejection_rows(environment, call.rejections)),
-    ]
-    return Page("intents/tool_call.html", build_context, tables, has_period=False)
+    tables = [Table("toolCalls", CALL_COLUMNS, lambda: _list_call_rows(environment, period, filters))]
+    takes = {
+        "confirmation": CHOICES.__contains__,
+        "stepup": CHOICES.__contains__,
+        "intents": INTENTS_CHOICES.__contains__,
+    }
+    return Page("intents/tool_calls.html", build_context, tables, takes=takes)
 
 
-def _event_rows(environment: Environment, tool_call_id: str) -> Iterator[Sequence[Any]]:
-    return (event.list_cells() for event in list_events_of_call(environment, tool_call_id))
+def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
+    position = parse_position(cursor)
+    page = queries.read_page(environment, period, filters, position, ROWS_PER_PAGE)
+    rejections = count_rejections_by_intent(environment, page.rows)
+    return {
+        "filters": filters,
+        "max_counted": queries.MAX_SCANNED,
+        "counts": queries.count_calls(environment, period, filters),
+        "rows": [(intent, needs_confirmation(intent.operation), rejections.get(intent.pk, {})) for intent in page.rows],
+        "older_cursor": str(page.older) if page.older else "",
+        "searched_since": page.searched_since,
+        "is_first_page": position is None,
+    }
 
 
-def _confirmation_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
-    return list_confirmation_rows(call.list_confirmations().iterator(), timezone.now())
+def _list_call_rows(environment: Environment, period: Period, filters: CallFilters) -> Iterator[Sequence[Any]]:
+    intents = queries.select_intents(environment, period, filters).iterator()
+    for batch in split_into_batches(intents, BATCH):
+        rejections = count_rejections_by_intent(environment, batch)
+        yield from (_list_call_cells(intent, rejections.get(intent.pk, {})) for intent in batch)
 
 
-def _intent_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
-    return (_list_intent_cells(intent) for intent in call.intents.iterator())
-
-
-def _list_intent_cells(intent: MintedIntent) -> Sequence[Any]:
-    confirmation_id = str(intent.confirmation_id) if intent.confirmation_id else None
+def _list_call_cells(intent: MintedIntent, rejections: Mapping[str, int]) -> Sequence[Any]:
     return (
-        intent.issued_at, intent.expires_at, intent.sub, intent.operation, intent.requires_step_up, confirmation_id,
-    )  # fmt: skip
+        intent.issued_at,
+        intent.expires_at,
+        intent.tool_call_id,
+        intent.operation,
+        intent.sub,
+        needs_confirmation(intent.operation),
+        intent.requires_step_up,
+        str(intent.confirmation_id) if intent.confirmation_id else None,
+        rejections,
+    )

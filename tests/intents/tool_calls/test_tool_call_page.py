@@ -22,7 +22,7 @@ from intents.models import Confirmation, MintedIntent, Rejection
 from intents.rejections.detail.call_events import MAX_EVENTS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from intents.tool_calls.queries import find_tool_call
+from intents.tool_calls.call_queries import find_tool_call
 from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db

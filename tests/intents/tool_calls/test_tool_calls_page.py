@@ -23,7 +23,7 @@ from intents.gate.needs_confirmation import Call
 from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from intents.tool_calls import list_queries, list_views
+from intents.tool_calls import queries, views
 from intents.tool_calls.filters import CallFilters, ListPosition, parse_position
 from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
@@ -201,7 +201,7 @@ def test_a_rejection_is_beside_the_last_intent_of_its_call_that_was_minted_befor
         record_verifications(production, [Verification(reason, moment, 2, "POST /refunds", call)])
     rows = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["toolCalls"]
     assert [row["rejectedAs"] for row in rows] == [{}, {"expired": 1}, {}, {"step-up-required": 2, "expired": 1}, {}]
-    assert last_pair[1].pk == list_queries.select_intents(production, parse_period({}, now=NOW), CallFilters())[1].pk
+    assert last_pair[1].pk == queries.select_intents(production, parse_period({}, now=NOW), CallFilters())[1].pk
     table = read_text(browser_client, address).partition("<tbody>")[2].partition("</tbody>")[0]
     shown = [re.findall(r"<code>([a-z-]+)</code>(?: × (\d))?", row) for row in table.split("</tr>")[:-1]]
     assert [dict(reasons) for reasons in shown] == [
@@ -223,7 +223,7 @@ def test_a_rejection_before_the_intent_by_a_slow_clock_is_beside_the_next_intent
 
 
 def test_the_download_reads_rejections_in_batches(browser_client, address, production, calls, monkeypatch):
-    monkeypatch.setattr(list_views, "BATCH", 2)
+    monkeypatch.setattr(views, "BATCH", 2)
     record_verifications(production, [Verification("step-up-required", NOW, 2, "", "call_sensitive", count=2)])
     rows = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["toolCalls"]
     assert [row["rejectedAs"] for row in rows] == [{}, {}, {}, {}, {"step-up-required": 2}]
@@ -235,7 +235,7 @@ def test_confirmations_and_rejections_lead_to_the_list(browser_client, address):
 
 
 def test_older_pages_begin_where_the_one_before_ended(browser_client, address, production, monkeypatch):
-    monkeypatch.setattr(list_views, "ROWS_PER_PAGE", 3)
+    monkeypatch.setattr(views, "ROWS_PER_PAGE", 3)
     for number in range(8):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number // 4)  # several calls in one second
     query, pages = {}, []
@@ -250,7 +250,7 @@ def test_older_pages_begin_where_the_one_before_ended(browser_client, address, p
 
 
 def test_a_search_stops_after_its_limit_and_goes_on_from_there(browser_client, address, production, monkeypatch):
-    monkeypatch.setattr(list_queries, "MAX_SCANNED", 4)
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
     for number in range(10):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number)
     store(production, "call_rare", "DELETE /orders/1", minutes=60)
@@ -268,7 +268,7 @@ def test_a_search_stops_after_its_limit_and_goes_on_from_there(browser_client, a
 def test_intents_without_step_up_do_not_count_towards_the_limit_of_its_search(
     browser_client, address, production, monkeypatch
 ):
-    monkeypatch.setattr(list_queries, "MAX_SCANNED", 4)
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
     for number in range(10):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number)
     store(production, "call_rare", "DELETE /orders/1", minutes=60, requires_step_up=True)
@@ -280,7 +280,7 @@ def test_intents_without_step_up_do_not_count_towards_the_limit_of_its_search(
 def test_intents_of_others_do_not_count_towards_the_limit_of_a_search_for_a_user(
     browser_client, address, production, monkeypatch, query
 ):
-    monkeypatch.setattr(list_queries, "MAX_SCANNED", 4)
+    monkeypatch.setattr(queries, "MAX_SCANNED", 4)
     for number in range(10):
         store(production, f"call_{number}", "GET /orders", minutes=5 + number, requires_step_up=True)
     store(production, "call_rare", "DELETE /orders/1", minutes=60, user="rare", requires_step_up=True)
@@ -295,7 +295,7 @@ def test_the_plan_of_one_user_has_the_index_of_users(production):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE intents_mintedintent")
     period = parse_period({"range": "all"}, now=NOW)
-    plan = list_queries.select_intents(production, period, CallFilters(user="rare")).explain()
+    plan = queries.select_intents(production, period, CallFilters(user="rare")).explain()
     assert re.search(r"Index Cond: .*sub\)::text = 'rare'", plan)
 
 
