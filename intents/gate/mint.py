@@ -12,10 +12,10 @@ import affidavit
 from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import use_confirmation
 from intents.gate.needs_confirmation import Call, needs_confirmation
-from intents.gate.signing_secrets import load_newest_secret
 from intents.models import Confirmation, MintedIntent
 from wire.errors import Fault, InvalidBody
 from workspaces.models import Environment
+from workspaces.secrets.decrypt import load_newest_secret
 
 LIFETIME_SECONDS = 300
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from affidavit import REASONS, Check, Reason, StoreUnavailable
-from intents.gate.signing_secrets import load_secrets_of
 from intents.verification.payload_fields import PayloadField, list_payload_fields
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import build_verifier
 from wire.errors import Unavailable
 from workspaces.models import Environment
+from workspaces.secrets.decrypt import load_secrets_of
 
 
 @dataclass(frozen=True)

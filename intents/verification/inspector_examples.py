@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from affidavit import mint_intent
-from intents.gate.signing_secrets import load_newest_secret
 from workspaces.models import Environment
+from workspaces.secrets.decrypt import load_newest_secret
 
 SIGNED_BODY: Final = '{"bookId": 12, "quantity": 1}'
 BODIES: Mapping[str, str] = {"passes": SIGNED_BODY, "fails": '{"bookId": 12, "quantity": 3}'}

@@ -9,7 +9,6 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from affidavit import Intent, IntentRejected, IntentVerifier, SqlNonces, StoreUnavailable
-from intents.gate.signing_secrets import load_valid_secrets
 from intents.reports.operation_template import template_operation
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
@@ -17,6 +16,7 @@ from intents.verification.received_request import ReceivedRequest
 from wire.errors import Unavailable
 from wire.postgresql.database_outage import is_outage
 from workspaces.models import ApiKey, Environment
+from workspaces.secrets.decrypt import load_valid_secrets
 
 
 class NonceUnconfirmed(Unavailable):

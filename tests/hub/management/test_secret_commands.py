@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from hub.local.startup_errors import StartupError
-from intents.gate.signing_secrets import load_newest_secret, load_valid_secrets
 from tests.hub.management.test_key_commands import run
+from workspaces.secrets.decrypt import load_newest_secret, load_valid_secrets
 
 pytestmark = pytest.mark.django_db
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 import affidavit
-from intents.gate.signing_secrets import load_newest_secret, load_valid_secrets
 from wire.errors import InvalidRequest
 from workspaces.models import AuditEntry
+from workspaces.secrets.decrypt import load_newest_secret, load_valid_secrets
 from workspaces.secrets.revoke import revoke_secret
 from workspaces.secrets.rotate import (
     PREVIOUS_VERIFIES_FOR,
