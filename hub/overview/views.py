@@ -35,7 +35,7 @@ from outcomes.analytics.outcomes_page import Analytics
 from outcomes.analytics.views import describe_chart
 from outcomes.broken_joins.main_cause import find_main_cause
 from outcomes.tallies.first_and_last_data import find_first_data, find_first_moment, has_any_outcome
-from outcomes.tallies.kept_joins import find_pruned_days
+from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.table_exports import Table
 from wire.time.period import QUARTER, Period
@@ -103,7 +103,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "facts": facts.values(),
             "broken_joins": facts["brokenJoins"],
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
-            "kept_days": find_pruned_days(environment, period),
+            "kept_days": find_retention_days_if_pruned(environment, period),
             "rejected_calls": facts["rejections"],
             "outage": stop.outage,
             "unknown_secret": stop.unknown_secret,

@@ -16,7 +16,7 @@ from outcomes.analytics.outcomes_by_api_key import read_reporters
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.tallies.comparison import NOTHING, PREVIOUS, SIBLING, Comparison
 from outcomes.tallies.first_and_last_data import find_first_data
-from outcomes.tallies.kept_joins import find_pruned_days
+from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from outcomes.tallies.series import Totals, read_totals
 from wire.table_exports import Table
 from wire.time.buckets import show_numbers
@@ -205,7 +205,7 @@ def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
 
 
 def _reporter_rows(environment: Environment, period: Period, key: str) -> Rows:
-    has_all_joins = not find_pruned_days(environment, period)
+    has_all_joins = not find_retention_days_if_pruned(environment, period)
     for row in read_reporters(environment, period, key):
         prefix, name = (row.api_key.prefix, row.api_key.name or None) if row.api_key else (None, None)
         yield prefix, name, row.outcomes, row.broken, _divide(row.broken, row.reported) if has_all_joins else None

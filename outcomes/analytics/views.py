@@ -32,8 +32,8 @@ from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
 from outcomes.analytics.outcomes_page import ROWS_PER_PAGE, UNFOLDED_KEYS, Analytics, count_moved_in_both
 from outcomes.tallies.comparison import Comparison
 from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
-from outcomes.tallies.kept_joins import find_pruned_days
 from outcomes.tallies.keys import read_keys
+from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moved_here
 from wire.address_members import read_text
@@ -174,7 +174,7 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "phases": read_phases(environment, period, key, lag, now=timezone.now()),
         "reporters": read_reporters(environment, period, key),
         "most_reported": MAX_REPORTED,
-        "kept_days": find_pruned_days(environment, period),
+        "kept_days": find_retention_days_if_pruned(environment, period),
         "lag": lag,
         "lag_figure": plotly_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key, comparison), environment, period),

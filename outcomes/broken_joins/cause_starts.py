@@ -9,7 +9,7 @@ from datetime import datetime
 from outcomes.broken_joins.causes.groups import Cause
 from outcomes.broken_joins.diagnosed_joins import diagnose_joins
 from outcomes.broken_joins.queries import find_broken_joins
-from outcomes.tallies.kept_joins import find_pruned_days
+from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from wire.time.period import Period
 from wire.time.timestamps import EARLIEST
 from workspaces.models import Environment
@@ -38,11 +38,11 @@ def find_cause_starts(
     key: the outcome key of their joins, "" for any.
     is_partial: whether only the newest joins of the period were diagnosed, so that nothing is known of older joins.
     """
-    if is_partial or not causes or find_pruned_days(environment, period):
+    if is_partial or not causes or find_retention_days_if_pruned(environment, period):
         return {(cause.kind, cause.environment): CauseStart(cause.oldest, False) for cause in causes}
     before = replace(period, start=EARLIEST, end=period.start)
     joins = list(diagnose_joins(environment, find_broken_joins(environment, before, key)[:NEWEST_BEFORE]))
-    has_older = len(joins) == NEWEST_BEFORE or find_pruned_days(environment, before) is not None
+    has_older = len(joins) == NEWEST_BEFORE or find_retention_days_if_pruned(environment, before) is not None
     starts = {}
     for cause in causes:
         times = [join.first_reported_at for join in joins if join.matches(cause.kind, cause.environment)]

@@ -9,7 +9,7 @@ from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.groups import Cause, group_by_cause
 from outcomes.broken_joins.diagnosed_joins import NEWEST_DIAGNOSED, diagnose_joins
 from outcomes.broken_joins.queries import find_broken_joins
-from outcomes.tallies.kept_joins import find_pruned_days
+from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from wire.time.period import Period
 from workspaces.models import ApiKey, Environment
 
@@ -39,7 +39,7 @@ def find_main_cause(environment: Environment, period: Period) -> MainCause | Non
     causes = group_by_cause(newest)
     if not causes or causes[0].count * 2 <= len(newest):
         return None
-    is_partial = len(newest) == NEWEST_DIAGNOSED or find_pruned_days(environment, period) is not None
+    is_partial = len(newest) == NEWEST_DIAGNOSED or find_retention_days_if_pruned(environment, period) is not None
     cause = causes[0]
     (start,) = find_cause_starts(environment, period, [cause], is_partial=is_partial).values()
     reporter = _find_reporter(environment, cause)

@@ -27,9 +27,9 @@ from outcomes.broken_joins.rate_figures import MIN_REPORTED, draw_rates
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.broken_joins.reported_again import ReportedAgain, find_last_reports_by_cause, read_reported_again
 from outcomes.tallies.first_and_last_data import find_first_data, has_any_outcome
-from outcomes.tallies.kept_joins import find_kept_days
 from outcomes.tallies.keys import read_keys
 from outcomes.tallies.moved_counts import count_moved
+from outcomes.tallies.retention_of_joins import find_retention_days
 from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moves
 from wire.time.period import Period
@@ -88,7 +88,7 @@ def _describe_joins(
 
     count: the number of joins in the period; tallies count also those that retention has deleted.
     """
-    kept_days = find_kept_days(environment, period)
+    kept_days = find_retention_days(environment, period)
     joins_of_key = find_broken_joins(environment, period, filters.key)
     newest = list(diagnose_joins(environment, joins_of_key[:NEWEST_DIAGNOSED]))
     again = read_reported_again(environment, period, filters.key)
