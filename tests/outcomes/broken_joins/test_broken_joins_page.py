@@ -7,41 +7,17 @@ import pytest
 from django.utils import timezone
 
 from hub.retention.prune import prune_all
-from outcomes.broken_joins import cause_starts, diagnosed_joins, queries
+from outcomes.broken_joins import diagnosed_joins, queries
 from outcomes.broken_joins.causes import groups
 from outcomes.broken_joins.causes.advice import ADVICE
 from outcomes.broken_joins.causes.groups import group_by_cause
-from outcomes.broken_joins.main_cause import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
+from tests.outcomes.broken_joins.joins_page import PAGE, all_time, environment_of, tables
 from tests.read_tables import read_tables
-from wire.time.period import parse_period
 from workspaces.environments.change import archive_environment
 from workspaces.models import RetentionPolicy
-
-PAGE = "/w/lumen-books/production/joins"
-
-
-def environment_of(created, name):
-    return created.workspace.environments.get(name=name)
-
-
-def tables(client, query=""):
-    return read_tables(client.get(f"{PAGE}.json?{query}"))
-
-
-@pytest.fixture
-def production(workspace):
-    """Report broken joins of every diagnosis, one that heals after an hour, and an outcome."""
-    production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
-    now = timezone.now()
-    register_conversations(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
-    register_conversations(staging, [Arrival("s1"), Arrival("s2"), Arrival("Twin")], now=now)
-    ids = ["undefined", "s1", "s2", '"CONV_81xa"', "never", "known", "late", "twin"]
-    record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=now - timedelta(hours=1))
-    register_conversations(production, [Arrival("late")], now=now)
-    return production
 
 
 def test_every_kind_is_diagnosed_and_the_intended_id_is_shown(production, browser_client):
@@ -184,29 +160,6 @@ def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, bro
     assert "0 to 0 of 0" not in page
 
 
-def test_the_rates_have_a_table_of_their_points(workspace, production, browser_client):
-    page = " ".join(browser_client.get(f"{PAGE}?range=7d").content.decode().split())
-    table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
-    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
-    points = re.findall(r'([\d.]+) % <span class="soft">([\d,]+) of ([\d,]+)</span>', table)
-    rows = [row for row in tables(browser_client)["rates"] if row["reported"]]
-    assert sum(int(broken) for _, broken, _ in points) == sum(row["brokenJoins"] for row in rows) > 0
-    assert sum(int(reported) for *_, reported in points) == sum(row["reported"] for row in rows)
-    assert re.search(r"; the last (hour|day) is partial[. ]", page)
-
-
-def test_days_that_have_not_begun_have_no_rate(workspace, production, browser_client):
-    today = timezone.now().date()
-    query = f"from={today - timedelta(days=9)}&to={today + timedelta(days=5)}"
-    page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
-    table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
-    assert table.count(", partial</th>") == 1
-    assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
-    assert "; the last day is partial" in page
-    starts = {row["startsAt"] for row in tables(browser_client, query)["rates"]}
-    assert max(starts) <= timezone.now().timestamp()
-
-
 @pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
 def test_a_value_that_is_no_cause_of_a_broken_join_filters_nothing(production, browser_client, query):
     assert browser_client.get(f"{PAGE}?{query}").context["rows"].paginator.count == 6
@@ -231,28 +184,6 @@ def test_the_page_shows_as_many_ids_of_a_cause_as_the_code_says(production, brow
     record_outcomes(production, [Report(f"gone-{n}", "k") for n in range(9)], now=timezone.now())
     card = browser_client.get(PAGE).content.decode().partition("<h2>Causes</h2>")[2].partition("</section>")[0]
     assert len(re.findall("<code>gone-[0-9]</code>", card)) == 3
-
-
-def test_the_broken_rate_is_exported_by_environment_and_by_api_key(production, workspace, api, browser_client):
-    key = str(workspace.workspace.api_keys.get(prefix=workspace.full_key[:12]))
-    items = [{"conversationId": id_, "outcomeKey": "renewal"} for id_ in ("known", "gone", "away")]
-    api.post("/api/conversation-outcomes", {"outcomes": items})
-    exported = tables(browser_client)
-    assert totals_of(exported["rates"]) == {"production": (8, 11)}
-    assert totals_of(exported["rates-by-key"]) == {key: (2, 3)}
-    register_conversations(production, [Arrival("gone")], now=timezone.now())
-    assert totals_of(tables(browser_client)["rates-by-key"]) == {key: (1, 3)}
-    assert {line["reportedBy"] for line in exported["broken"] if line["conversationId"] == "gone"} == {key}
-
-
-def totals_of(rates):
-    names = {line["name"] for line in rates}
-    return {
-        name: tuple(
-            sum(line[column] for line in rates if line["name"] == name) for column in ("brokenJoins", "reported")
-        )
-        for name in names
-    }
 
 
 def causes_of(environment):
@@ -313,47 +244,6 @@ def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, dj
     with django_assert_max_num_queries(4):
         joins = list(diagnosed_joins.diagnose_joins(production, queries.find_broken_joins(production, all_time())))
     assert len(joins) == 406
-
-
-def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
-    production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
-    now = timezone.now()
-    register_conversations(staging, [Arrival(f"s{n}") for n in range(5)], now=now)
-    record_outcomes(
-        production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now
-    )
-    main_cause = find_main_cause(production, all_time())
-    cause = main_cause.cause
-    assert (cause.kind, cause.environment, cause.count, main_cause.join_count) == ("other-environment", "staging", 5, 6)
-    assert (main_cause.since, main_cause.is_start, main_cause.is_partial) == (now, True, False)
-
-
-def test_the_main_cause_has_its_start_even_before_the_period(workspace, monkeypatch):
-    production = environment_of(workspace, "production")
-    now = timezone.now()
-
-    def start_of_cause():
-        main_cause = find_main_cause(production, parse_period({}, now=now))
-        return main_cause.since, main_cause.is_start
-
-    record_outcomes(production, [Report("undefined", "purchase")], now=now - timedelta(days=30))
-    record_outcomes(production, [Report("new", "purchase")], now=now)
-    assert start_of_cause() == (now, True)
-    record_outcomes(production, [Report("old", "purchase")], now=now - timedelta(days=20))
-    record_outcomes(production, [Report("older", "purchase")], now=now - timedelta(days=25))
-    assert start_of_cause() == (now - timedelta(days=25), True)
-    monkeypatch.setattr(cause_starts, "NEWEST_BEFORE", 1)
-    assert start_of_cause() == (now - timedelta(days=20), False)
-
-
-def test_the_main_cause_names_a_key_only_if_that_key_reported_all_of_it(workspace):
-    production = environment_of(workspace, "production")
-    key, other_key = workspace.workspace.api_keys.all()[:2]
-    now = timezone.now()
-    record_outcomes(production, [Report("one", "purchase")], now=now, reported_by=key.pk)
-    assert find_main_cause(production, all_time()).api_key == key
-    record_outcomes(production, [Report("two", "purchase")], now=now, reported_by=other_key.pk)
-    assert find_main_cause(production, all_time()).api_key is None
 
 
 def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, browser_client):
@@ -470,17 +360,6 @@ def test_the_list_has_no_pages_of_joins_that_retention_deleted(production, brows
     assert "Single broken joins are kept for 1 day; older ones are only counted." in text
 
 
-def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(production, browser_client):
-    now = timezone.now()
-    record_outcomes(production, [Report("known", f"key-{n}") for n in range(8)], now=now - timedelta(days=8))
-    record_outcomes(production, [Report("gone", "a"), Report("gone", "b")], now=now - timedelta(days=8))
-    page = " ".join(browser_client.get(PAGE).content.decode().split())
-    assert '75.0 % of 8 reported</span> · <span class="nowrap">+55.0 points</span> against the 7 days before' in page
-    assert tables(browser_client)["totals"] == [
-        {"period": "now", "brokenJoins": 6, "reported": 8}, {"period": "before", "brokenJoins": 2, "reported": 10},
-    ]  # fmt: skip
-
-
 def test_totals_of_a_period_in_which_nothing_was_reported_are_0_and_not_missing(production, browser_client):
     assert tables(browser_client, "from=2020-01-01&to=2020-01-31")["totals"] == [
         {"period": "now", "brokenJoins": 0, "reported": 0}
@@ -505,60 +384,10 @@ def test_the_question_mark_of_causes_explains_causes(production, browser_client)
     assert "<b>Cause, or diagnosis</b>: why a broken join is broken" in page
 
 
-def test_rates_say_of_how_many_and_mark_those_of_few(production, browser_client):
-    """Each point of the chart names the number of reported outcomes, and is hollow if they are fewer than 20."""
-    record_outcomes(production, [Report("known", f"key-{n}") for n in range(30)], now=timezone.now())
-    chart = browser_client.get(PAGE).context["rate_charts"][0]
-    (line, *_) = chart["figure"]["data"]
-    rate = chart["chart"].lines[0]
-    assert "of %{customdata[1]:,}" in line["hovertemplate"]
-    assert line["customdata"] == list(map(list, zip(rate.broken_joins, rate.reported_outcomes, strict=True)))
-    assert line["marker"]["symbol"] == ["circle-open" if n < 20 else "circle" for n in rate.reported_outcomes]
-    assert "Hollow points: of fewer than 20." in browser_client.get(PAGE).content.decode()
-
-
-def test_a_rate_is_interrupted_where_nothing_was_reported(production, browser_client):
-    now = timezone.now()
-    for age in (0, 3):
-        reports = [Report(f"{key}-{age}", "purchase") for key in "ab"]
-        record_outcomes(production, reports, now=now - timedelta(days=age))
-    for days in ("7d", "30d"):
-        (line, *_) = browser_client.get(f"{PAGE}?range={days}").context["rate_charts"][0]["figure"]["data"]
-        assert not line.get("connectgaps")
-        assert any(reported == 0 for _, reported in line["customdata"])
-        for rate, (_, reported) in zip(line["y"], line["customdata"], strict=True):
-            assert (rate is None) == (reported == 0)
-
-
-def test_the_legend_calls_keys_by_their_names_with_their_prefixes_where_two_have_the_same(workspace, browser_client):
-    production, now = environment_of(workspace, "production"), timezone.now()
-    keys = list(workspace.workspace.api_keys.filter(kind="secret").order_by("pk"))
-    for number, key in enumerate(keys):
-        record_outcomes(production, [Report(f"of-{number}", "purchase")], now=now, reported_by=key.pk)
-
-    def read_legend():
-        chart = browser_client.get(PAGE).context["rate_charts"][1]
-        return {line["name"] for line in chart["figure"]["data"]}
-
-    assert read_legend() == {key.name for key in keys}
-    first, second, *others = keys
-    workspace.workspace.api_keys.filter(pk__in=[first.pk, second.pk]).update(name="same")
-    workspace.workspace.api_keys.filter(pk__in=[key.pk for key in others]).update(name="")
-    assert read_legend() == {f"same {first}", f"same {second}", *map(str, others)}
-
-
 def test_links_to_the_list_of_joins_have_one_target_even_if_no_join_is_listed(production, browser_client):
     """These links end with `#joins`."""
     for query in ("", "?key=of-no-join"):
         assert browser_client.get(f"{PAGE}{query}").content.decode().count('id="joins"') == 1
-
-
-def test_the_overview_names_no_cause_if_none_prevails(production):
-    assert find_main_cause(production, all_time()) is None
-
-
-def all_time():
-    return parse_period({"range": "all"}, now=timezone.now())
 
 
 def test_the_causes_that_are_downloaded_are_those_of_the_key_on_the_page(production, browser_client):
