@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import pytest
 from support.scripted_hub import ReceivedRequest, ScriptedHub, answer
 
-from tests.hub.test_traffic import create, everything, wait_until_folded
+from tests.hub.test_traffic_through_a_running_hub import create, everything, wait_until_folded
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")
