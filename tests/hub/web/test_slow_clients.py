@@ -7,23 +7,17 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.web import application as web_application
-from hub.web import receive_body as receive_body_module
 from hub.web.application import Application
-from hub.web.environ import build_environ
-from hub.web.receive_body import BodyBroken, BodyTooSlow, Buffer, receive_body
 from hub.web.stream_limit import STREAMS, StreamLimitMiddleware
-from wire.http.body import MAX_BODY_BYTES
+from tests.hub.web.request_bodies import receive_pieces
 from wire.http.request_id import RequestIdMiddleware
 from wire.http.request_metrics import RequestMetricsMiddleware
 from wire.metrics.definitions import REQUESTS
@@ -31,66 +25,6 @@ from wire.metrics.definitions import REQUESTS
 SLOW_CLIENTS = 60  # many times the threads of both web processes
 SILENT_CLIENTS = 1100  # clients that connect and send nothing
 STALLED_FORMS = 8  # as many as both web processes have threads
-
-
-def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
-    """Return an ASGI `receive` of these pieces in turn. After the last piece it waits for ever, unless `ends`."""
-    messages = iter([{"type": "http.request", "body": piece, "more_body": True} for piece in pieces])
-
-    async def receive() -> Any:
-        await asyncio.sleep(pause)
-        if message := next(messages, None):
-            return message
-        if not ends:
-            await asyncio.Event().wait()
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    return receive
-
-
-@given(st.lists(st.binary(max_size=200)))
-def test_a_body_is_the_sum_of_its_pieces(pieces):
-    buffer = Buffer()
-    assert asyncio.run(receive_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
-    assert buffer.size == 0
-
-
-def test_of_a_body_that_is_too_large_only_one_byte_beyond_the_limit_is_kept():
-    pieces = [b"x" * 1024 * 1024] * 10
-    body = asyncio.run(receive_body(receive_pieces(pieces), Buffer()))
-    assert len(body) == MAX_BODY_BYTES + 1
-
-
-@pytest.mark.parametrize("ends", [True, False])
-def test_a_body_slower_than_the_minimum_rate_is_given_up(monkeypatch, ends):
-    monkeypatch.setattr(receive_body_module, "GRACE_SECONDS", 0.2)
-    buffer = Buffer()
-    with pytest.raises(BodyTooSlow):
-        asyncio.run(receive_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
-    assert buffer.size == 0
-
-
-def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monkeypatch):
-    monkeypatch.setattr(receive_body_module, "GRACE_SECONDS", 0.2)
-    pieces = [b"x" * 64 * 1024] * 10
-    assert len(asyncio.run(receive_body(receive_pieces(pieces, pause=0.1), Buffer()))) == 640 * 1024
-
-
-def test_a_client_that_hangs_up_is_an_error_and_not_an_empty_body():
-    async def receive() -> Any:
-        return {"type": "http.disconnect"}
-
-    with pytest.raises(BodyBroken):
-        asyncio.run(receive_body(receive, Buffer()))
-
-
-def test_headers_with_underscores_are_dropped():
-    scope = {"method": "GET", "path": "/caf\u00e9", "query_string": b"a=1", "http_version": "1.1"}
-    headers = [(b"x_forwarded_for", b"1"), (b"accept", b"a"), (b"accept", b"b"), (b"content-type", b"c")]
-    environ = build_environ({**scope, "headers": headers}, b"body")
-    assert "HTTP_X_FORWARDED_FOR" not in environ
-    assert (environ["HTTP_ACCEPT"], environ["CONTENT_TYPE"], environ["CONTENT_LENGTH"]) == ("a,b", "c", "4")
-    assert environ["PATH_INFO"].encode("latin-1").decode() == "/caf\u00e9"
 
 
 @pytest.mark.xdist_group("whole hub")
