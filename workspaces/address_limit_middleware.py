@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from wire.http.failure_middleware import render_failure
 from wire.http.problems import Problem
 from wire.request_context import current_client_address
-from workspaces.authentication import HEADER, find_key
+from workspaces.authentication import HEADER, find_request_key
 from workspaces.limits.limiter import RateLimited, limit_address
 
 # Monitoring calls these; /metrics asks for its token first. Requests for static files do not get here.
@@ -40,7 +40,7 @@ def _is_known(request: HttpRequest) -> bool:
     """Return whether a valid key or a session came with the request."""
     if HEADER in request.headers:
         try:
-            return bool(find_key(request))
+            return bool(find_request_key(request))
         except Problem:
             pass
     return settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
 from workspaces.errors import ScopeMissing
+from workspaces.keys.digest import find_secret_key, hash_key
 from workspaces.keys.last_use import note_use
-from workspaces.keys.lookup import find_secret_key, hash_key
 from workspaces.limits.limiter import limit_key
 from workspaces.models import ApiKey
 
@@ -66,12 +66,12 @@ def authenticate_key(request: HttpRequest) -> ApiKey:
 
     Raises Problem 401 or 403, or RateLimited.
     """
-    key = find_key(request)
+    key = find_request_key(request)
     limit_key(key.pk)
     return key
 
 
-def find_key(request: HttpRequest) -> ApiKey:
+def find_request_key(request: HttpRequest) -> ApiKey:
     """Return the secret key that the request names, looked up once for each request; raises Problem 401 or 403."""
     if FOUND_KEY not in request.META:
         try:

@@ -22,7 +22,7 @@ from wire.postgresql.find_sqlstate import find_sqlstate
 from wire.request_context import current_client_address
 from workspaces.address_limit_middleware import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER
-from workspaces.keys.lookup import find_key_id, hash_key
+from workspaces.keys.digest import find_key_id, hash_key
 from workspaces.limits.limiter import RateLimited, limit_address
 from workspaces.models import ApiKey
 from workspaces.refusals.counter import get_counter

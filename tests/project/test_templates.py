@@ -159,3 +159,15 @@ def test_no_line_of_a_template_is_too_long():
         if len(line) > LONGEST_LINE
     ]
     assert long_lines == []
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_no_template_has_a_script_or_a_style_in_it(template):
+    text = template.read_text()
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|hx-on", text)
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_every_details_element_is_a_menu_or_keeps_its_state(template):
+    for tag in re.findall(r"<details\b(?:{%.*?%}|[^>{])*>", template.read_text(), re.S):
+        assert "data-menu" in tag or "{% disclosure" in tag, f"{tag}: name it with the tag disclosure"

@@ -14,7 +14,7 @@ from wire.errors import InvalidRequest
 from wire.time.timestamps import LATEST
 from workspaces.audit.record import record_audit
 from workspaces.errors import UnknownEnvironment
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import PREFIX_LENGTH, ApiKey, Workspace
 
 

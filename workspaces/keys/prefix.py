@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affidavit import is_well_formed_key
 from wire.errors import InvalidRequest, NotFound
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import PREFIX_LENGTH, ApiKey, Workspace
 
 MIN_PREFIX = 6  # characters: two after `gak_`
@@ -15,7 +15,7 @@ def find_by_prefix(workspace: Workspace, prefix: str) -> ApiKey | None:
     return workspace.api_keys.filter(prefix=prefix).first() if prefix else None
 
 
-def find_key(text: str) -> ApiKey:
+def find_named_key(text: str) -> ApiKey:
     """Return the key that is named by its whole text or by its first characters, whatever its workspace is.
 
     Raises NotFound; InvalidRequest for a text of another length, or with a list if several keys begin like this.

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from hub.local.database.prepare import prepare_unused_database
 from hub.management.workspace_commands import ACTOR, one_line_errors
-from workspaces.keys.prefix import find_key
+from workspaces.keys.prefix import find_named_key
 from workspaces.keys.revoke import revoke_key
 
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, prefix: str, **options: Any) -> None:
         prepare_unused_database()
         with one_line_errors():
-            key = find_key(prefix)
+            key = find_named_key(prefix)
             is_revoked_now = revoke_key(key, actor=ACTOR, now=timezone.now())
         state = "is revoked" if is_revoked_now else "was revoked before"
         self.stdout.write(f"{key} ({key.name or 'without a name'}) of {key.workspace.slug} {state}.")

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from hub.local import data_dir
 from hub.local.startup_errors import StartupError
 from tests.hub.hub_process import Hub, running_hub
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import ApiKey, Workspace
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from hub.local.startup_errors import StartupError
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = pytest.mark.django_db

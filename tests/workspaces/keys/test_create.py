@@ -8,7 +8,7 @@ from django.utils import timezone
 from wire.errors import InvalidRequest
 from workspaces.errors import UnknownEnvironment
 from workspaces.keys.create import create_key
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import ApiKey, AuditEntry
 
 pytestmark = pytest.mark.django_db

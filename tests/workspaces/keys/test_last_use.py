@@ -7,8 +7,8 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from workspaces.keys.digest import hash_key
 from workspaces.keys.last_use import note_use
-from workspaces.keys.lookup import hash_key
 from workspaces.models import ApiKey
 
 OUTCOMES = {"outcomes": []}

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from workspaces.keys.lookup import hash_key
-from workspaces.keys.prefix import find_key
+from workspaces.keys.digest import hash_key
+from workspaces.keys.prefix import find_named_key
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, AuditEntry
 
@@ -16,7 +16,7 @@ OUTCOMES = {"outcomes": []}
 
 def test_the_next_request_after_a_revocation_is_refused(api, workspace):
     assert api.post("/api/conversation-outcomes", OUTCOMES).status_code == 200
-    key = find_key(workspace.full_key)
+    key = find_named_key(workspace.full_key)
     assert revoke_key(key, actor="ada", now=timezone.now())
     answer = api.post("/api/conversation-outcomes", OUTCOMES)
     assert (answer.status_code, answer.json()["code"]) == (401, "invalid-api-key")

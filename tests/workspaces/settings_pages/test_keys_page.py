@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.at_once import run_twice_at_once
 from workspaces.create import create_workspace
-from workspaces.keys.lookup import hash_key
+from workspaces.keys.digest import hash_key
 from workspaces.models import ApiKey, Membership
 
 pytestmark = pytest.mark.django_db
