@@ -17,7 +17,7 @@ from hub.backup.refuse_pooler import refuse_pooler
 from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, summarize
 from hub.local.database.forgotten_data import is_empty
 from hub.local.database.migration_locks import lock_migrations
-from hub.local.database.partitions import create_partitions_of
+from hub.local.database.monthly_logs import create_partitions_of
 from hub.local.database.run_migrations import migrate
 from hub.local.database.server_requirements import check_server_version
 from hub.local.database.written_version import check_written_version

@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from hub.local.database.partitions import create_partitions
+from hub.local.database.monthly_logs import create_partitions
 from hub.retention.prune import prune_all
 from wire import wake_worker
 from wire.postgresql.planner_statistics import analyze_partitioned_tables

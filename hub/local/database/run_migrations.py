@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from hub.local.database.first_schema import load_first_schema
 from hub.local.database.migration_locks import lock_schema
-from hub.local.database.partitions import create_partitions
+from hub.local.database.monthly_logs import create_partitions
 from hub.local.startup_errors import StartupError
 
 INSUFFICIENT_PRIVILEGE = "42501"

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from hub.local.database.partitions import create_partitions
+from hub.local.database.monthly_logs import create_partitions
 from tests.hub.database.pooler import connect_through_pooler
 from tests.page_queries import find_query, list_page_names
 from tests.sample_data import fill_workspace
