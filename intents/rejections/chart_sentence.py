@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intents.rejections.growth.grown_reasons import find_growth
 from intents.rejections.tallies.totals import ReasonSummary
 from wire.format_numbers import count_noun
 
@@ -59,12 +58,19 @@ def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
         return f", none in {before}"
     if all(summary.count <= summary.previous_count for summary in summaries):
         return ", none grew"
-    growth = find_growth(summaries)
+    growth = _find_growth(summaries)
     if growth is None:
         return ""
     is_sole_leader = growth is summaries[0] and all(summary.count < growth.count for summary in summaries[1:])
     subject = "and" if is_sole_leader else growth.reason
     return f", {subject} grew most, by {growth.count - growth.previous_count:,} against {before}"
+
+
+def _find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
+    """Return the reason that grew most since the period before; None if none grew, or several grew alike."""
+    most = max((summary.count - summary.previous_count for summary in summaries), default=0)
+    top_summaries = [summary for summary in summaries if summary.count - summary.previous_count == most > 0]
+    return top_summaries[0] if len(top_summaries) == 1 else None
 
 
 def _describe_change(summary: ReasonSummary, before: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from intents.rejections.filters import RejectionFilters, is_rejection
-from intents.rejections.growth.grown_reasons import Growth, find_reason_growth
+from intents.rejections.growth.growth_of_share import Growth, find_reason_growth
 from intents.rejections.tallies.read_tallies import count_results
 from wire.time.period import Period
 from workspaces.annotations.phase_comparison import PhaseChange, pair_with_previous

@@ -16,8 +16,8 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import rejections_by_key
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.growth.grown_reasons import find_new_reason
 from intents.rejections.growth.main_operation import find_main_operation
+from intents.rejections.growth.new_reason import find_new_reason
 from intents.rejections.growth.rise import Rise, find_explaining_reason, find_start
 from intents.rejections.phases import RejectionChange, read_phases
 from intents.rejections.single_rejections import find_first_rejection, list_rejections

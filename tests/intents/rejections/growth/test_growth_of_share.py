@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.growth.grown_reasons import Growth, find_reason_growth
+from intents.rejections.growth.growth_of_share import Growth, find_reason_growth
 
 RESULTS = st.dictionaries(st.sampled_from(["accepted", "", "expired", "replayed", "malformed"]), st.integers(0, 2000))
 

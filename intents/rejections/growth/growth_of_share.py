@@ -1,35 +1,13 @@
-"""Reasons of rejections that are new, or whose rejections grew (pure)."""
+"""Reasons of rejections whose share of all verifications grew (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 
 from intents.rejections.filters import is_rejection
-from intents.rejections.tallies.totals import ReasonSummary
+from intents.rejections.growth.new_reason import NEW_REASON_MINIMUM
 from wire.significance import is_within_chance
-
-NEW_REASON_MINIMUM = 10  # calls; a reason with fewer is not named
-
-
-def find_new_reason(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
-    """Return the most frequent reason that the period before did not have; None below NEW_REASON_MINIMUM calls.
-
-    Return None, too, if the period before had no rejection at all: then nothing is known of new reasons.
-    """
-    if not any(summary.previous_count for summary in summaries):
-        return None
-    unknown = [summary for summary in summaries if not summary.previous_count]
-    reason = max(unknown, key=attrgetter("count"), default=None)
-    return reason if reason and reason.count >= NEW_REASON_MINIMUM else None
-
-
-def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
-    """Return the reason that grew most since the period before; None if none grew, or several grew alike."""
-    most = max((summary.count - summary.previous_count for summary in summaries), default=0)
-    top_summaries = [summary for summary in summaries if summary.count - summary.previous_count == most > 0]
-    return top_summaries[0] if len(top_summaries) == 1 else None
 
 
 @dataclass(frozen=True)
