@@ -100,6 +100,10 @@ class Environment(models.Model):
     def readable_siblings(self) -> models.QuerySet[Environment]:
         return self.readable.exclude(pk=self.pk)
 
+    def find_readable_sibling(self, name: str) -> Environment | None:
+        """Return another environment of the workspace by its exact name; None if the reader sees none of this name."""
+        return self.readable_siblings.filter(name=name).first() if name else None
+
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from outcomes.tallies.comparison import SIBLING, Comparison, compare_with_nothing, compare_with_previous
 from outcomes.tallies.keys import read_keys
 from wire.time.period import Period
@@ -53,7 +51,7 @@ def choose_comparison(environment: Environment, period: Period, name: str) -> Co
     Unless it names another environment of the workspace or NO_COMPARISON, compare with the previous period. The preset
     `all` has none, so compare with nothing then.
     """
-    if sibling := find_sibling(environment, name):
+    if sibling := environment.find_readable_sibling(name):
         return Comparison(sibling, period, SIBLING)
     if name == NO_COMPARISON or period.preset == "all":
         return compare_with_nothing(environment, period)
@@ -62,14 +60,4 @@ def choose_comparison(environment: Environment, period: Period, name: str) -> Co
 
 def is_comparison(environment: Environment, name: str) -> bool:
     """Return whether an address may name this comparison: another environment, or NO_COMPARISON."""
-    return name == NO_COMPARISON or find_sibling(environment, name) is not None
-
-
-def find_sibling(environment: Environment, name: str) -> Environment | None:
-    """Return another environment of the same workspace by its exact name; None if the reader sees none of this name."""
-    return list_siblings(environment).filter(name=name).first() if name else None
-
-
-def list_siblings(environment: Environment) -> QuerySet[Environment]:
-    """Return the other environments of the same workspace that the reader may see."""
-    return environment.readable_siblings
+    return name == NO_COMPARISON or environment.find_readable_sibling(name) is not None

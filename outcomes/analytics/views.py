@@ -15,7 +15,7 @@ from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics import plotly_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.chart_sentence import summarize_chart, summarize_chosen
-from outcomes.analytics.comparison_choice import choose_comparison, is_comparison, list_siblings, read_compared_reached
+from outcomes.analytics.comparison_choice import choose_comparison, is_comparison, read_compared_reached
 from outcomes.analytics.conversations_of_key import (
     CONVERSATIONS_PER_PAGE,
     count_newer,
@@ -93,7 +93,7 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
         "outcomes_of_matches": page.total.outcomes,
         "unfolded_keys": UNFOLDED_KEYS,
         "selected_off_page": [key for key in filters.selected_keys if key not in keys_of_rows],
-        "siblings": list_siblings(analytics.environment),
+        "siblings": analytics.environment.readable_siblings,
     }
 
 
@@ -166,7 +166,7 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
         "key_totals": totals,
         "without_moves": leave_out_moved_here((totals.outcomes, totals.compared_outcomes), moved, [key]),
         "comparison": comparison,
-        "siblings": list_siblings(environment),
+        "siblings": environment.readable_siblings,
         "totals": read_totals(environment, period),
         "compared_totals": read_totals(comparison.environment, comparison.period),
         "compared_reached": read_compared_reached(comparison, [key]).get(key, 0),

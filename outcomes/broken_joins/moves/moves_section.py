@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.moves.move import find_movable
 from outcomes.models import Move
@@ -24,7 +23,7 @@ def describe_moves(
 ) -> Mapping[str, Any]:
     """Return the latest moves, and the move that is possible now. Only editors may move; API keys only read."""
     may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
-    target, moves = find_sibling(environment, filters.found_in), Move.objects.list_readable(environment)
+    target, moves = environment.find_readable_sibling(filters.found_in), Move.objects.list_readable(environment)
     return {
         "moves": moves[:MAX_MOVES],
         "move_count": moves.count(),

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from outcomes.analytics.comparison_choice import find_sibling
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.models import Move
 from wire.address_members import read_text
@@ -27,7 +26,7 @@ def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     late the form is sent.
     """
     source = require_member_environment(request, slug, environment)
-    target = find_sibling(source, read_text(request.POST, "to"))
+    target = source.find_readable_sibling(read_text(request.POST, "to"))
     period = parse_period(request.GET, now=timezone.now())
     if target is None or period.faults:
         raise InvalidRequest("Name another environment of this workspace, and a range.")
