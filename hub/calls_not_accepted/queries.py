@@ -8,17 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from hub.rotation_results.queries import REASON, SigningResult, read_unknown_secret
-from intents.rejections.outage.outage_rule import Outage
-from intents.rejections.outage.read_outage import read_outage
+from intents.rejections.call_outage.call_outage_rule import CallOutage
+from intents.rejections.call_outage.read_call_outage import read_call_outage
 from wire.time.period import Period
 from workspaces.models import Environment, SigningSecret
 from workspaces.secrets.rotate import find_signer
 
-OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason", "lastAt")
+CALL_OUTAGE_COLUMNS = ("lastAcceptedAt", "rejections", "mainReason", "withMainReason", "lastAt")
 
 
 @dataclass(frozen=True)
-class Stop:
+class CallsNotAccepted:
     """Why calls are not accepted. A cause is left out if its last rejection is not in the period.
 
     outage: none of the latest calls was accepted. It is left out if `unknown_secret` says so already.
@@ -26,33 +26,33 @@ class Stop:
     first_secret: the secret that signs, if no call was ever accepted and `bad-signature` is the most frequent reason.
     """
 
-    outage: Outage | None = None
+    outage: CallOutage | None = None
     unknown_secret: SigningResult | None = None
     first_secret: SigningSecret | None = None
 
     def tells(self, reason: str) -> bool:
-        """Return whether this stop already names this reason of rejections."""
+        """Return whether a cause already names this reason of rejections."""
         is_of_secret = self.unknown_secret is not None and reason == REASON
         return is_of_secret or (self.outage is not None and reason == self.outage.reason)
 
 
-def read_stop(environment: Environment, period: Period, *, now: datetime) -> Stop:
-    """Read why calls are not accepted; an empty Stop if they are."""
-    outage = read_outage(environment, now=now)
+def read_calls_not_accepted(environment: Environment, period: Period, *, now: datetime) -> CallsNotAccepted:
+    """Read why calls are not accepted; every cause is None if they are."""
+    outage = read_call_outage(environment, now=now)
     if outage and not _is_in(period, outage.last_at):
         outage = None
     if outage and outage.since is None:  # the outage says more: no call was accepted yet, with any secret
         is_of_secret = outage.reason == REASON
-        return Stop(outage, first_secret=find_signer(environment.workspace) if is_of_secret else None)
+        return CallsNotAccepted(outage, first_secret=find_signer(environment.workspace) if is_of_secret else None)
     unknown_secret = read_unknown_secret(environment, now=now)
     if unknown_secret is None or not _is_in(period, unknown_secret.last_rejected_at):
-        return Stop(outage)
-    return Stop(outage if outage and outage.reason != REASON else None, unknown_secret)
+        return CallsNotAccepted(outage)
+    return CallsNotAccepted(outage if outage and outage.reason != REASON else None, unknown_secret)
 
 
-def list_outage_rows(stop: Stop) -> Iterator[Sequence[Any]]:
-    """Yield the row of the outage, if there is one, in the order of OUTAGE_COLUMNS."""
-    if outage := stop.outage:
+def list_call_outage_rows(not_accepted: CallsNotAccepted) -> Iterator[Sequence[Any]]:
+    """Yield the row of the outage, if there is one, in the order of CALL_OUTAGE_COLUMNS."""
+    if outage := not_accepted.outage:
         yield outage.since, outage.rejections, outage.reason, outage.reason_count, outage.last_at
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from hub.calls_not_accepted.queries import read_stop
+from hub.calls_not_accepted.queries import read_calls_not_accepted
 from hub.rotation_results.queries import read_unknown_secret
 from intents.rejections import views as rejections
 from intents.tool_calls import call_views
@@ -21,12 +21,12 @@ from workspaces.pages.page import Page
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why. If no call is accepted any more, say that first."""
-    return _add_facts(rejections.show_rejections(request, environment, period), _read_stop(environment, period))
+    return _add_facts(rejections.show_rejections(request, environment, period), _read_causes(environment, period))
 
 
 def show_tool_calls(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the calls for which the hub minted intents. If none is accepted any more, say that first."""
-    return _add_facts(tool_calls.show_tool_calls(request, environment, period), _read_stop(environment, period))
+    return _add_facts(tool_calls.show_tool_calls(request, environment, period), _read_causes(environment, period))
 
 
 def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -38,12 +38,16 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
     return _add_facts(call_views.show_tool_call(request, environment, period), read_facts)
 
 
-def _read_stop(environment: Environment, period: Period) -> Callable[[], Mapping[str, Any]]:
+def _read_causes(environment: Environment, period: Period) -> Callable[[], Mapping[str, Any]]:
     """Return a function that reads what `hub/_partials/calls_not_accepted.html` shows."""
 
     def read_facts() -> Mapping[str, Any]:
-        stop = read_stop(environment, period, now=timezone.now())
-        return {"outage": stop.outage, "unknown_secret": stop.unknown_secret, "first_secret": stop.first_secret}
+        not_accepted = read_calls_not_accepted(environment, period, now=timezone.now())
+        return {
+            "outage": not_accepted.outage,
+            "unknown_secret": not_accepted.unknown_secret,
+            "first_secret": not_accepted.first_secret,
+        }
 
     return read_facts
 

@@ -16,7 +16,12 @@ from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import count_drifted_operations, list_drift, with_sequels
 from catalog.operation_queries import count_operations
-from hub.calls_not_accepted.queries import OUTAGE_COLUMNS, Stop, list_outage_rows, read_stop
+from hub.calls_not_accepted.queries import (
+    CALL_OUTAGE_COLUMNS,
+    CallsNotAccepted,
+    list_call_outage_rows,
+    read_calls_not_accepted,
+)
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
 from hub.overview.setup_steps import list_setup_steps
 from hub.rotation_results.queries import RESULT_COLUMNS
@@ -84,7 +89,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def build_context() -> Mapping[str, Any]:
         facts = {fact.name: fact for fact in read_facts()}
         breaking = summarize_breaking_drift(environment, period)
-        stop = read_now()
+        not_accepted = read_now()
         new_reason = rejections.new_reason
         steps = list_setup_steps(
             has_operations=facts["operations"].value > 0,
@@ -105,11 +110,11 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "kept_days": find_retention_days_if_pruned(environment, period),
             "rejected_calls": facts["rejections"],
-            "outage": stop.outage,
-            "unknown_secret": stop.unknown_secret,
-            "first_secret": stop.first_secret,
-            "rise": _leave_out_stop(rejections.rise, stop) if facts["rejections"].is_alarming else None,
-            "new_reason": None if new_reason and stop.tells(new_reason.reason) else new_reason,
+            "outage": not_accepted.outage,
+            "unknown_secret": not_accepted.unknown_secret,
+            "first_secret": not_accepted.first_secret,
+            "rise": _leave_out_same_reason(rejections.rise, not_accepted) if facts["rejections"].is_alarming else None,
+            "new_reason": None if new_reason and not_accepted.tells(new_reason.reason) else new_reason,
             "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "may_move": has_role(request.user, environment.workspace, Membership.EDITOR),
             "breaking": breaking,
@@ -141,8 +146,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
         for summary in rejections.reasons:
             yield summary.reason, summary.count, summary.previous_count if has_previous else None
 
-    def read_now() -> Stop:
-        return read_stop(environment, period, now=timezone.now())
+    def read_now() -> CallsNotAccepted:
+        return read_calls_not_accepted(environment, period, now=timezone.now())
 
     def list_unknown_secret_rows() -> Iterator[Sequence[Any]]:
         if result := read_now().unknown_secret:
@@ -157,16 +162,16 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             export_series(analytics, "series-by-key"),
             export_drift(drift),
             Table("reasons", REASON_COLUMNS, list_reason_rows),
-            Table("outage", OUTAGE_COLUMNS, lambda: list_outage_rows(read_now())),
+            Table("outage", CALL_OUTAGE_COLUMNS, lambda: list_call_outage_rows(read_now())),
             Table("unknown-secret", RESULT_COLUMNS, list_unknown_secret_rows),
             build_annotations_table(environment, period),
         ],
     )
 
 
-def _leave_out_stop(rise: Rise, stop: Stop) -> Rise | None:
+def _leave_out_same_reason(rise: Rise, not_accepted: CallsNotAccepted) -> Rise | None:
     """Return the rise; None if the page already says that no call is accepted for its reason."""
-    return None if rise.reason and stop.tells(rise.reason.reason) else rise
+    return None if rise.reason and not_accepted.tells(rise.reason.reason) else rise
 
 
 def _fold_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from django.db.models import Sum
 
 from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
-from intents.rejections.outage.read_outage import (
+from intents.rejections.call_outage.read_call_outage import (
     count_results_before,
     find_last_accepted,
     sum_rejections_since,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from intents.rejections.outage.outage_rule import MIN_OUTAGE
+from intents.rejections.call_outage.call_outage_rule import MIN_OUTAGE
 from wire.significance import is_within_chance
 
 

@@ -18,8 +18,8 @@ from hub.overview.alarming_rate import ALARMING_FACTOR
 from hub.programs.beat_schedule import PRUNED_AT
 from hub.search.views import MAX_TEXT as MAX_SEARCH
 from intents.gate.confirmations import UNDO_TIME
+from intents.rejections.call_outage.call_outage_rule import USUAL
 from intents.rejections.detail.rejection import AROUND
-from intents.rejections.outage.outage_rule import USUAL
 from wire.redelivery.idempotency import ANSWER_LIFETIME
 from wire.time.period import DEFAULT_LENGTH, DEFAULT_PRESET
 from wire.time.timestamps import EARLIEST

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
-from intents.rejections.outage.outage_rule import MIN_OUTAGE
+from intents.rejections.call_outage.call_outage_rule import MIN_OUTAGE
 
 OLD, NEW = "gas_old1", "gas_new1"
 CALLS = st.lists(st.sampled_from([OLD, NEW, "rejected"]), max_size=40)

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Max, Sum
 
 from intents.models import Rejection
-from intents.rejections.outage.outage_rule import USUAL, Outage, Rejections, begin_after, find_outage
+from intents.rejections.call_outage.call_outage_rule import USUAL, CallOutage, Rejections, begin_after, find_call_outage
 from intents.rejections.tallies.first_and_last_verifications import list_months
 from intents.rejections.tallies.read_tallies import FORWARD_DAYS, SUMS_OF_SEGMENTS
 from intents.reports.verification import ACCEPTED
@@ -22,16 +22,16 @@ from workspaces.models import Environment
 SELECT_RESULTS = f"SELECT result, sum(count)::bigint, max(last_at) {SUMS_OF_SEGMENTS} GROUP BY 1"
 
 
-def read_outage(environment: Environment, *, now: datetime) -> Outage | None:
-    """Return the outage if none of the latest calls was accepted and that is hardly chance; otherwise None."""
+def read_call_outage(environment: Environment, *, now: datetime) -> CallOutage | None:
+    """Return the call outage if none of the latest calls was accepted and that is hardly chance; otherwise None."""
     last_accepted = find_last_accepted(environment)
     start = begin_after(last_accepted)
     rejections = sum_rejections_since(environment, start, now=now)
     if start is None or not rejections.counts:
-        return find_outage(last_accepted, rejections, {})
+        return find_call_outage(last_accepted, rejections, {})
     usual = count_results_before(environment, floor_to_quarter(start) + QUARTER)
     rejected_in_quarter = _sum_single_rejections(environment, start).counts
-    return find_outage(last_accepted, rejections, usual - rejected_in_quarter)
+    return find_call_outage(last_accepted, rejections, usual - rejected_in_quarter)
 
 
 def find_last_accepted(environment: Environment) -> datetime | None:

@@ -1,4 +1,4 @@
-"""An outage: no call is accepted any more (pure)."""
+"""A call outage: no call is accepted any more (pure)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rejections:
 
 
 @dataclass(frozen=True)
-class Outage:
+class CallOutage:
     """The rejections since the last accepted call.
 
     since: the time of the last accepted call; None if no call was ever accepted.
@@ -61,10 +61,10 @@ def begin_after(last_accepted: datetime | None) -> datetime | None:
     return last_accepted + SMALLEST_STEP if last_accepted else None
 
 
-def find_outage(since: datetime | None, rejections: Rejections, usual: Mapping[str, int]) -> Outage | None:
-    """Return the rejections since the last accepted call as an outage; None if they may be chance.
+def find_call_outage(since: datetime | None, rejections: Rejections, usual: Mapping[str, int]) -> CallOutage | None:
+    """Return the rejections since the last accepted call as a call outage; None if they may be chance.
 
-    If no call was ever accepted, one rejection is an outage: there is no usual share to compare with.
+    If no call was ever accepted, one rejection is a call outage: there is no usual share to compare with.
 
     since: the time of the last accepted call; None if there is none.
     usual: the numbers of verifications by result before these rejections.
@@ -74,7 +74,7 @@ def find_outage(since: datetime | None, rejections: Rejections, usual: Mapping[s
         return None
     if since is not None and (count < MIN_OUTAGE or _is_usual(count, usual)):
         return None
-    return Outage(since, rejections.counts, rejections.last_at)
+    return CallOutage(since, rejections.counts, rejections.last_at)
 
 
 def _is_usual(count: int, usual: Mapping[str, int]) -> bool:
