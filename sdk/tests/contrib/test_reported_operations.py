@@ -156,6 +156,7 @@ def test_starlette_and_fastapi_are_reported_by_their_routes_although_they_never_
     assert list_reported_operations(call) == {"GET /users/{name}", None}
 
 
+@pytest.mark.filterwarnings("ignore:The `root_path` parameter is deprecated")
 @pytest.mark.parametrize("is_around", [False, True])
 @pytest.mark.parametrize("root_path", ["", "/api"])
 def test_a_refused_call_of_fastapi_has_the_operation_of_an_accepted_one(is_around, root_path):
