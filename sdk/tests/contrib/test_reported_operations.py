@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -240,6 +241,22 @@ def test_only_patterns_of_starlette_are_matched_for_a_call_that_is_not_admitted(
         call_asgi(app)
 
     assert list_reported_operations(call) == {"GET /users/{name}", None}
+
+
+def test_a_refusal_is_sent_although_a_route_of_the_app_s_own_kind_is_no_usual_one():
+    applications = pytest.importorskip("starlette.applications", reason="needs starlette")
+    routing = pytest.importorskip("starlette.routing")
+
+    class OwnRoute(routing.BaseRoute):
+        path_regex = re.compile("/(?P<name>.*)")
+        methods = None
+
+    def call(protection):
+        app = applications.Starlette(routes=[OwnRoute()])
+        app.add_middleware(asgi.IntentMiddleware, protection=protection)
+        call_asgi(app)
+
+    assert list_reported_operations(call) == {None}
 
 
 def test_django_reports_only_routes(request):

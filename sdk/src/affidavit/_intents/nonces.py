@@ -13,10 +13,9 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any, Protocol
 
-from affidavit._async_arguments import require_value
 from affidavit._errors import StoreUnavailable
 from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
-from affidavit._stores.redis_eviction import warn_of_eviction
+from affidavit._stores.redis_calls import RedisCalls
 from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.sql import Database, run_unfailing
 from affidavit._stores.sqlite_file import open_file
@@ -168,27 +167,16 @@ class RedisNonces:
     """
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:nonce:") -> None:
-        self._client = client
+        self._redis = RedisCalls(client)
         self._prefix = prefix
-        self._has_checked = False
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         """See NonceStore."""
         kept_for = max(1, int(expires_at - now) + 1 + KEPT_AFTER_EXPIRY)
         key = self._prefix + store_key(workspace, nonce)
         mark = token_hex(16)
-        return bool(self._call_redis(lambda: self._client.eval(_BURN_IN_REDIS, 1, key, mark, kept_for)))
+        return bool(self._redis.ask(lambda client: client.eval(_BURN_IN_REDIS, 1, key, mark, kept_for)))
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
         """See NonceStore."""
-        return bool(self._call_redis(lambda: self._client.exists(self._prefix + store_key(workspace, nonce))))
-
-    def _call_redis(self, question: Callable[[], Any]) -> Any:
-        try:
-            answer = require_value(question())
-        except Exception as failure:  # the client's own error classes are not known here, and none may let a call pass
-            raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure
-        if not self._has_checked:
-            self._has_checked = True
-            warn_of_eviction(self._client)
-        return answer
+        return bool(self._redis.ask(lambda client: client.exists(self._prefix + store_key(workspace, nonce))))

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from affidavit._async_arguments import require_value
-from affidavit._errors import StoreUnavailable
-from affidavit._stores.redis_eviction import warn_of_eviction
+from affidavit._stores.redis_calls import RedisCalls
 from affidavit._stores.store_keys import store_key
 
 from .deliveries import Claim, Delivery, Finished, StoredResponse, make_owner, resolve_known_call
@@ -43,9 +41,8 @@ class RedisDeliveries:
     """A store in Redis, through a client object that you pass, like `RedisNonces`."""
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:delivery:") -> None:
-        self._client = client
+        self._redis = RedisCalls(client)
         self._prefix = prefix
-        self._has_checked = False
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
         """See DeliveryStore."""
@@ -71,14 +68,8 @@ class RedisDeliveries:
         self._run(_REDIS_ABANDON, claim, claim.owner)
 
     def _run(self, script: str, claim: Claim, *arguments: object) -> Any:
-        try:
-            answer = require_value(self._client.eval(script, 1, self._prefix + claim.key, *arguments))
-        except Exception as failure:  # the client's own exceptions are unknown here; none may escape
-            raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure
-        if not self._has_checked:
-            self._has_checked = True
-            warn_of_eviction(self._client)
-        return answer
+        key = self._prefix + claim.key
+        return self._redis.ask(lambda client: client.eval(script, 1, key, *arguments))
 
 
 def _decode(part: bytes | str) -> str:

@@ -8,11 +8,8 @@ middleware inside changes the path.
 from collections.abc import Iterable
 from typing import Any
 
-from .routes import find_typed_rule
+from .routes import REST, find_typed_rule
 from .scope import Entrance, Scope
-
-_REST = "path"
-"""The parameter that a mount of Starlette has for the rest of the path."""
 
 
 def match_route(scope: Scope, entrance: Entrance) -> str | None:
@@ -29,7 +26,10 @@ def match_route(scope: Scope, entrance: Entrance) -> str | None:
     path = entrance.scope_path
     if prefix and (path == prefix or path.startswith(f"{prefix}/")):
         path = path.removeprefix(prefix)
-    rule = _match(routes, path, scope["method"]) or _match(routes, path, None)
+    try:
+        rule = _match(routes, path, scope["method"]) or _match(routes, path, None)
+    except Exception:  # a route of the app's own kind may lack anything, and the refusal must be sent all the same
+        return None
     return None if rule is None else prefix + rule
 
 
@@ -53,7 +53,7 @@ def _match(routes: Iterable[Any], path: str, method: str | None) -> str | None:
             continue
         inner_routes = getattr(own_route, "routes", None)
         if inner_routes is not None:  # a mount
-            inner_rule = _match(inner_routes, f"/{match[_REST]}", method)
+            inner_rule = _match(inner_routes, f"/{match[REST]}", method)
             return None if inner_rule is None else own_route.path + inner_rule
         if _takes(own_route, method):
             return find_typed_rule(own_route, own_route.endpoint)

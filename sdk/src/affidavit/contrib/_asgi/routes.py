@@ -11,7 +11,7 @@ from .scope import Entrance, Scope, join_path
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
 """The name of a converter in a route, by the type in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
-_REST = "path"
+REST = "path"
 """The parameter that a mount of Starlette has for the rest of the path."""
 _MAX_TYPED_RULES = 1024
 _typed_rules: dict[tuple[int, str], tuple[object, str]] = {}
@@ -171,8 +171,8 @@ def _follow_mounts(routes: Iterable[Any], path: str) -> Iterator[list[str]]:
         if hasattr(route, "host"):  # takes nothing from the path; the next mount may be the one, too
             yield from _follow_mounts(inner_routes, path)
         elif match := route.path_regex.match(path):
-            own_names = [name for name in names if name != _REST]
-            yield from ([*own_names, *inner] for inner in _follow_mounts(inner_routes, f"/{match[_REST]}"))
+            own_names = [name for name in names if name != REST]
+            yield from ([*own_names, *inner] for inner in _follow_mounts(inner_routes, f"/{match[REST]}"))
             return
 
 
