@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -148,6 +149,7 @@ class Server:
     def stop(self) -> None:
         if self.is_running():
             self._run_pg_ctl("--wait", "--timeout=60", "--mode=fast", "stop")
+        self._remove_temporary_folder()
 
     def rotate_log(self) -> None:
         """Begin a new log if this one is large, or if an earlier attempt failed."""
@@ -162,6 +164,12 @@ class Server:
         for newer, older in reversed([*pairwise(logs)]):
             if newer.exists():
                 newer.replace(older)
+
+    def _remove_temporary_folder(self) -> None:
+        """Remove the socket's folder if it is in the system's folder for temporary files and empty."""
+        if not self.sockets.is_relative_to(self.data_dir.resolve()):
+            with suppress(OSError):
+                self.sockets.rmdir()
 
     def _read_pid(self) -> int | None:
         """Return the process id that the server noted; that process may have ended since."""

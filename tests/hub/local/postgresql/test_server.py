@@ -50,6 +50,12 @@ def test_a_start_that_fails_names_the_reason_of_the_log(server):
         server.start()
 
 
+def test_a_server_that_was_stopped_leaves_no_folder_for_temporary_files(server):
+    assert not server.sockets.is_relative_to(server.data_dir)
+    server.stop()
+    assert not server.sockets.exists()
+
+
 def test_the_next_start_does_not_wait_for_what_a_killed_first_start_left_running(tmp_path):
     data_dir = tmp_path / "var"
     code = "import sys; from hub.local.postgresql.server import *; Server(Path(sys.argv[1])).start()"
