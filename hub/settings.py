@@ -333,7 +333,12 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # a broker that refuses the worker counts as away
 CELERY_WORKER_CONSUMER = "hub.programs.worker_connection:Consumer"
-CELERY_IMPORTS = ["hub.programs.alert_sender", "hub.programs.worker_sweep", "hub.retention.tasks"]
+CELERY_IMPORTS = [
+    "catalog.ingest.tasks",
+    "hub.programs.alert_sender",
+    "hub.programs.worker_sweep",
+    "hub.retention.tasks",
+]
 CELERY_BEAT_SCHEDULER = "hub.programs.beat_scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 CELERY_BROKER_TRANSPORT_OPTIONS = list_transport_options(CELERY_BROKER_URL, HUB_DATA_DIR)

@@ -15,7 +15,7 @@ from alerts.rules.silences import choose_activity, find_silences, measure_silenc
 from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases
 from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
-from catalog.ingest.reporter_activity import read_activity
+from catalog.reporter_activity import read_activity
 from intents.rejections.filters import is_rejection
 from intents.rejections.tallies.quarters import list_last_times
 from intents.rejections.tallies.quarters import read_quarters as read_verifications

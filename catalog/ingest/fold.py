@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from catalog.ingest.merge import merge_into_catalog
 from catalog.ingest.report_batch import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
-from catalog.ingest.reporter_activity import record_activity
+from catalog.reporter_activity import record_activity
 from catalog.rules.locks import lock_operations
 from wire.metrics.definitions import FOLDED, FOLDS, count_after_commit
 from wire.postgresql.database_outage import is_outage

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from catalog import tasks
+from catalog.ingest import tasks
 from catalog.ingest.observations import pack_sums
 from catalog.models import WitnessReport, WitnessReportId
 from wire import wake_worker

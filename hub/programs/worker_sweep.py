@@ -9,7 +9,7 @@ import time
 from celery.signals import worker_init
 from django.db import connections
 
-from catalog.tasks import sweep as fold_reports
+from catalog.ingest.tasks import sweep as fold_reports
 from workspaces.tasks import sweep as delete_workspaces
 
 SWEEP_EVERY_SECONDS = 10

@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from alerts.delivery import prune as alerts
+from catalog import reporter_activity
 from catalog.ingest import prune as catalog_prune
-from catalog.ingest import reporter_activity
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins

@@ -16,9 +16,9 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from catalog import inbox_queries, operation_queries, tasks
+from catalog import inbox_queries, operation_queries
 from catalog.ingest import fold as folding
-from catalog.ingest import report_batch
+from catalog.ingest import report_batch, tasks
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.ingest.observations import unpack_sums
 from catalog.models import Drift, Operation, OperationPart, WitnessReport

@@ -14,12 +14,12 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from catalog import inbox_queries, operation_queries, tasks
+from catalog import inbox_queries, operation_queries
 from catalog.ingest import fold as folding
-from catalog.ingest import report_batch
+from catalog.ingest import report_batch, tasks
 from catalog.ingest.fold import fold_batch, fold_reports
-from catalog.ingest.reporter_activity import record_activity
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
+from catalog.reporter_activity import record_activity
 from catalog.rules.locks import lock_operations
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.models import Environment

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from catalog.ingest.fold import fold_reports
-from catalog.ingest.reporter_activity import read_activity
 from catalog.models import ReporterActivity, WitnessReport
+from catalog.reporter_activity import read_activity
 from tests.catalog.reports import environment_of, observation, report
 from wire.time.period import QUARTER
 

@@ -1,4 +1,4 @@
-"""The worker's tasks for the catalog. Each can be repeated or lost without harm."""
+"""The worker's task that folds reports, and its sweep. Both can be repeated or lost without harm."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from workspaces.models import Environment
 LONGEST_WAIT = timedelta(seconds=3)  # the sweep folds a report that has waited longer for its task
 
 
-@shared_task
+@shared_task(name="catalog.tasks.fold")  # messages of earlier versions name it so
 def fold(environment_id: int) -> None:
     """Fold the unfolded reports of one environment for one turn; if some may be left, send this task again."""
     if fold_for_a_turn(environment_id):
