@@ -7,7 +7,7 @@ FORMAT_LINKS = (
     ("catalog-openapi", "", "OpenAPI 3.1", "for API tools and code generators"),
     ("catalog-schemas", "", "JSON Schema", "to validate bodies and queries"),
     ("catalog-mcp", "", "MCP tools", "for MCP servers: the answer to tools/list"),
-    ("catalog-tools", "&format=openai", "Tools for OpenAI", "ready for requests to its API"),
-    ("catalog-tools", "&format=anthropic", "Tools for Anthropic", "ready for requests to its API"),
+    ("catalog-tools", "&format=openai", "Tools for OpenAI", "for its Chat Completions API"),
+    ("catalog-tools", "&format=anthropic", "Tools for Anthropic", "for its Messages API"),
     ("catalog-tools", "", "Tool definitions", "for any other assistant"),
 )

@@ -10,7 +10,7 @@ from catalog.downloads.catalog_digests import find_absence_digest, find_catalog_
 from catalog.rules.hint_rules import load_hints
 from workspaces.models import Environment
 
-EDITION = "10"  # increased when a document is rendered differently, so that its ETag changes
+EDITION = "11"  # increased when a document is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """The values of tools' hints that manual overrides set, by operation."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from affidavit.operations import PARAMETER, REQUEST, strip_names
+from affidavit.operations import PARAMETER, REQUEST, is_json, strip_names
 from catalog.downloads.absent_properties import describe_mark, remove_mark
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.operation_summaries import summarize_operation
@@ -125,7 +125,7 @@ def build_response(outline: Outline, body: Body, schemas: ComponentSchemas) -> d
 
 
 def build_content(outline: Outline, body: Body, schemas: ComponentSchemas) -> dict[str, Any]:
-    """Return the bodies of a part by media type: JSON and forms have one schema, other texts are strings."""
+    """Return the bodies of a part by media type: JSON and forms have one schema."""
     contents = list_contents(outline, body.part)
     shape = next((shape for shape in contents.values() if shape is not None), None)
     schema = {} if shape is None else {"schema": schemas.add(build_part_schema(outline, body.part, shape), body)}
@@ -136,5 +136,12 @@ def build_content(outline: Outline, body: Body, schemas: ComponentSchemas) -> di
 
 
 def build_content_without_shape(media_type: str) -> dict[str, Any]:
-    """Return the content of bodies that are not inspected: a text is a string, anything else unknown."""
-    return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}
+    """Return the content of bodies whose shape is not known: a text is a string, bytes are a file, JSON is anything.
+
+    Code generators leave out a request body without a schema, or even its operation.
+    """
+    if media_type.startswith("text/"):
+        return {"schema": {"type": "string"}}
+    if media_type == "application/octet-stream":
+        return {"schema": {"type": "string", "format": "binary"}}
+    return {"schema": {}} if is_json(media_type) else {}

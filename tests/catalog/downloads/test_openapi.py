@@ -17,6 +17,9 @@ REPEATED = {"type": "unknown", "reason": "divergent", "items": {"type": "string"
 ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 
+FILE = {"schema": {"type": "string", "format": "binary"}}
+
+
 def build_document(*outlines: dict[str, Any]) -> dict[str, Any]:
     document = build_openapi_document("Lumen Books, production", "5b1f", outlines)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
@@ -53,11 +56,26 @@ def test_bodies_have_their_media_types_but_only_json_and_forms_have_a_shape():
     }
     assert answers["400"]["content"] == {"text/html": {"schema": {"type": "string"}}}
     assert "content" not in answers["500"]
-    assert document["put"]["requestBody"]["content"] == {"application/octet-stream": {}}
+    assert document["put"]["requestBody"]["content"] == {"application/octet-stream": FILE}
     schema = {"schema": {"type": "object", "properties": {"id": {"type": "integer"}}}}
     assert document["patch"]["requestBody"]["content"] == {
         "application/x-www-form-urlencoded": schema, "text/json": schema,
     }  # fmt: skip
+
+
+def test_bodies_that_code_generators_can_send_have_a_schema_even_if_no_shape_is_known():
+    media_types = ["application/json", "application/octet-stream", "application/vnd.github+json", "application/xml"]
+    document = build_document(
+        outline("PUT", requestMediaTypes=media_types, responseMediaTypes={"200": media_types}),
+    )
+    operation = document["paths"]["/orders"]["put"]
+    assert operation["requestBody"]["content"] == {
+        "application/json": {"schema": {}},
+        "application/octet-stream": FILE,
+        "application/vnd.github+json": {"schema": {}},
+        "application/xml": {},
+    }
+    assert operation["responses"]["200"]["content"] == operation["requestBody"]["content"]
 
 
 def test_a_shape_without_a_media_type_is_listed_as_json_next_to_the_others():
