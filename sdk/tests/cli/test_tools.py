@@ -47,6 +47,10 @@ def tool(name="get_a", gate=False, **members):
     }
 
 
+def operation_tool(name, operation):
+    return tool(name, _meta={"affidavit/operation": operation, "affidavit/gate": False})
+
+
 def tools(*definitions):
     return answer(200, {"tools": list(definitions), "resultType": "complete"}, Content_Type="application/json")
 
@@ -127,7 +131,7 @@ def test_a_second_tool_of_one_name_does_not_hide_the_first(lock_file, capsys):
 
 
 def test_added_and_removed_tools_are_listed_with_their_history_in_the_hub(capsys):
-    run("lock", tools(tool("old"), tool("same")))
+    run("lock", tools(operation_tool("old", "GET /b"), tool("same")))
     seen = {"method": "GET", "path": "/a", "firstSeenAt": 1_790_000_000, "observations": 1234}
     status, paths = run("verify", tools(tool("new"), tool("same")), table("operations", seen), table("drift"))
     assert status == 1
@@ -135,7 +139,21 @@ def test_added_and_removed_tools_are_listed_with_their_history_in_the_hub(capsys
     assert capsys.readouterr().out.splitlines()[1:] == [
         "tools.lock: the tools of production differ: 1 added, 1 removed, 1 as locked.",
         "added    new (GET /a): first seen 2026-09-21 14:13 UTC, 1,234 observations",
-        "removed  old (GET /a)",
+        "removed  old (GET /b)",
+    ]
+
+
+def test_a_removed_tool_says_under_which_name_its_operation_is_now(capsys):
+    run("lock", tools(operation_tool("get_a_b", "GET /a/{id}/b"), operation_tool("get_c", "GET /c")))
+    run(
+        "verify",
+        tools(operation_tool("get_a_b_0a1b2c3d", "GET /a/{aId}/b"), operation_tool("get_a_b_4e5f6a7b", "GET /a-b")),
+    )
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "removed  get_a_b (GET /a/{id}/b): renamed to get_a_b_0a1b2c3d",
+        "added    get_a_b_0a1b2c3d (GET /a/{aId}/b)",
+        "added    get_a_b_4e5f6a7b (GET /a-b)",
+        "removed  get_c (GET /c)",
     ]
 
 

@@ -22,6 +22,7 @@ from affidavit._cli.tools.lock_file import (
 )
 from affidavit._errors import escape_unprintable
 from affidavit._json import Json
+from affidavit.operations import strip_names
 
 _LOCK_DESCRIPTION = """Write each tool of an environment with its digest into a file, to be committed beside the code
 that relies on the tools. The same tools give the same bytes."""
@@ -97,10 +98,14 @@ def _read_definitions(hub: HubReader, environment: str) -> dict[str, Json]:
 
 
 def _format_differences(differences: Sequence[Difference], history: History) -> Iterator[str]:
+    added_names = {strip_names(tool.operation): tool.name for tool in differences if tool.kind == ADDED}
     for difference in differences:
         details = _ALTERED_TEXT if difference.kind == ALTERED else ""
         if difference.kind == ADDED:
             details = history.describe_addition(difference.operation)
+        new_name = added_names.get(strip_names(difference.operation))
+        if difference.kind == REMOVED and difference.operation and new_name:
+            details = f"renamed to {new_name}"
         name = f"{difference.name} ({difference.operation})" if difference.operation else difference.name
         yield f"{difference.kind:{_KIND_WIDTH}}  {name}{': ' if details else ''}{details}"
         for change in difference.changes:
