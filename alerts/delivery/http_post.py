@@ -57,10 +57,19 @@ def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> Re
         raise RequestFailed(f"connection failed ({type(error).__name__})") from None
 
 
+class _FinalResponse(http.client.HTTPResponse):
+    """The final response: all 1xx responses before it are skipped. Python itself skips only those of 100."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]  # typeshed leaves it out
+        return version, http.client.CONTINUE if 100 <= status < 200 else status, reason
+
+
 class _PinnedConnection(http.client.HTTPConnection):
     """A connection over a socket that is already connected to a checked address."""
 
     auto_open = 0  # never reconnect: that would resolve the host again
+    response_class = _FinalResponse
 
     def __init__(self, address: WebhookAddress, connected_socket: socket.socket) -> None:
         super().__init__(address.host, address.port)

@@ -156,6 +156,19 @@ def test_an_answer_that_is_not_http_is_a_failure_and_is_not_quoted(answer):
     assert "SSH" not in str(caught.value)
 
 
+@pytest.mark.parametrize("interim", [b"102 Processing\r\n", b"103 Early Hints\r\nLink: </a>\r\n"])
+def test_the_answer_is_the_one_after_all_interim_ones(interim):
+    """RFC 9110, 15.2: a server may send any number of 1xx responses before the final one."""
+
+    def serve(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall((b"HTTP/1.1 " + interim + b"\r\n") * 2)
+        connection.sendall(b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 20\r\n\r\n")
+
+    with listen(serve) as port:
+        assert post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {}) == (429, "20")
+
+
 def test_a_receiver_that_does_not_listen_is_a_failure():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
