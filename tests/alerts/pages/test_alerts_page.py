@@ -100,6 +100,14 @@ def test_a_new_alert_on_the_page_of_an_archived_environment_is_for_production(ad
     assert "in production" in text
 
 
+def test_the_page_says_that_the_environment_of_an_alert_is_archived(admin, workspace, target):
+    alert = make_alert(workspace, target, environment="staging")
+    tag = '<span class="tag warn">archived</span>'
+    assert tag not in read(admin, PAGE)
+    archive_environment(alert.environment, actor="ada", now=timezone.now())
+    assert read(admin, PAGE).count(tag) == 1
+
+
 def test_an_alert_of_an_archived_environment_can_be_changed_and_keeps_it(admin, workspace, target):
     alert = make_alert(workspace, target, environment="staging")
     archive_environment(alert.environment, actor="ada", now=timezone.now())
