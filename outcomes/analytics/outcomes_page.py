@@ -69,7 +69,7 @@ class Analytics:
     def _list_moved_keys(self, row: KeyTotals) -> Collection[str]:
         if row.key != ALL_KEYS:
             return [row.key]
-        moved_keys = {key for moves in self.moved for key in (*moves.here_by_key, *moves.gained_by_key)}
+        moved_keys = {key for moves in self.moved for key in (*moves.added_by_key, *moves.gained_by_key)}
         return moved_keys - {row.key for row in self.rows}
 
     @cached_property

@@ -57,7 +57,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             "compared_totals": analytics.compared_totals,
             "without_moves": analytics.outcomes_without_moves,
             "moved_away": analytics.moved[0].total_away,
-            "moved_here": analytics.moved[0].total_here,
+            "moved_here": analytics.moved[0].added,
             **_describe_keys(analytics),
             **describe_chart(analytics),
             **_describe_funnel(analytics),

@@ -16,6 +16,9 @@ from workspaces.models import Environment, Workspace
 ApiKeyId = int | None
 """The row id of the API key that reported first; None if it is not known."""
 
+CountedRow = tuple[str, str, ApiKeyId, bool, ApiKeyId, bool, int]
+"""A row of SELECT_COUNTED."""
+
 ANOTHER = "another environment"  # its name, if the reader may not see it
 
 # The outcomes that were moved from an environment or to it, with their moved reports.
@@ -33,10 +36,10 @@ SELECT DISTINCT ON (conversation_id, outcome_key) * FROM ({MOVED}) AS moved
 ORDER BY conversation_id, outcome_key, first_reported_at, coalesce(reported_by, 0)
 """
 SELECT_HERE = """
-SELECT outcome_key, reported_by, other, count(*)
+SELECT reported_by, other, count(*)
 FROM ({moved}) AS moved
 WHERE first_reported_at >= %(start)s AND first_reported_at < %(end)s
-GROUP BY 1, 2, 3
+GROUP BY 1, 2
 """
 # Those moved away, each with the first report that it got here after its move, if any: tallies count it there again.
 # If its conversation was deleted here since, it would not be counted without the move either. Conversations are looked
@@ -65,29 +68,30 @@ GROUP BY 1, 2, 3, 4, 5, 6
 # and the time of its first report of all. Without moves, they would count it under those of the first report to this
 # environment (own_…), if there is one.
 SELECT_COUNTED = """
-WITH moved AS (
-  SELECT DISTINCT conversation_id, outcome_key FROM outcomes_movedoutcome
-  JOIN outcomes_move AS move ON move.id = move_id
-  WHERE move.target_id = %(environment)s AND move.undone_at IS NULL
-)
-SELECT outcome_key, reported_by, first_reported_at >= %(start)s AND first_reported_at < %(end)s,
+SELECT outcome_key, other, outcome.reported_by,
+       outcome.first_reported_at >= %(start)s AND outcome.first_reported_at < %(end)s,
        own_reported_by, coalesce(own_first_reported_at >= %(start)s AND own_first_reported_at < %(end)s, false),
        count(*)
-FROM moved JOIN outcomes_outcome AS outcome USING (conversation_id, outcome_key)
+FROM ({moved}) AS moved JOIN outcomes_outcome AS outcome USING (conversation_id, outcome_key)
 WHERE environment_id = %(environment)s AND moved_in > 0
-GROUP BY 1, 2, 3, 4, 5
+GROUP BY 1, 2, 3, 4, 5, 6
 """
 
 
 @dataclass(frozen=True)
 class MovedCounts:
-    """The moved outcomes that were first reported in a period.
+    """The moved outcomes of a period.
 
-    away: how many were reported to this environment and moved to another, by API key, then by the other's name.
-    here: how many were reported to another environment and moved here, by API key, then by the other's name.
-    gained: by how many the moves here changed the number of outcomes, by API key. A moved outcome that was merged with
-        an outcome of this environment is no additional one.
-    here_by_key, gained_by_key: the same numbers by outcome key.
+    away: how many were first reported to this environment in the period and moved to another, by API key, then by the
+        other's name.
+    here: how many were first reported to another environment in the period and moved here, by API key, then by the
+        other's name. Those that were merged with an outcome of this environment are included.
+    added: how many outcomes of the period would not be among them without the moves here, by the other's name. A moved
+        outcome that was merged with one that was in the period, or in an earlier one, is no additional one.
+    added_by_key: the same by outcome key.
+    gained: by how many the moves here changed the number of outcomes, by API key: by those that they added, less those
+        that they dated back to before the period.
+    gained_by_key: the same by outcome key.
     again: how many of those moved away, in any period, were reported here again in this one, by API key: without moves,
         these would be repeats.
     away_broken: how many of `away` would be broken joins without moves: their conversation is not registered here.
@@ -96,8 +100,9 @@ class MovedCounts:
 
     away: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
     here: Mapping[ApiKeyId, Mapping[str, int]] = field(default_factory=dict)
+    added: Mapping[str, int] = field(default_factory=dict)
+    added_by_key: Mapping[str, int] = field(default_factory=dict)
     gained: Mapping[ApiKeyId, int] = field(default_factory=dict)
-    here_by_key: Mapping[str, int] = field(default_factory=dict)
     gained_by_key: Mapping[str, int] = field(default_factory=dict)
     again: Mapping[ApiKeyId, int] = field(default_factory=dict)
     away_broken: int = 0
@@ -106,10 +111,6 @@ class MovedCounts:
     @property
     def total_away(self) -> Mapping[str, int]:
         return _sum_by_name(self.away.values())
-
-    @property
-    def total_here(self) -> Mapping[str, int]:
-        return _sum_by_name(self.here.values())
 
     def count_reported(self, api_key: ApiKeyId, outcomes: int) -> int:
         """Return how many outcomes this API key reported to the environment.
@@ -162,22 +163,28 @@ def count_moved(environment: Environment, period: Period) -> MovedCounts:
         moved_away = _write_moved("came_from_id", "source", "target", moves=moves_away)
         cursor.execute(SELECT_AWAY.format(moved=moved_away), parameters)
         away_rows = cursor.fetchall()
-        cursor.execute(SELECT_COUNTED, parameters)
-        gained, gained_by_key = _sum_gained(cursor.fetchall())
-    here_by_key: Counter[str] = Counter()
-    for key, _, _, count in here_rows:
-        here_by_key[key] += count
+        cursor.execute(SELECT_COUNTED.format(moved=moved_here), parameters)
+        counted_rows = cursor.fetchall()
     away_counts = _group_by_api_key(
         (api_key, name, count) for api_key, name, is_counted, *_, count in away_rows if is_counted
     )
-    here_counts = _group_by_api_key((api_key, name, count) for _, api_key, name, count in here_rows)
+    added, added_by_key = _sum_added(counted_rows)
+    gained, gained_by_key = _sum_gained(counted_rows)
     again: Counter[ApiKeyId] = Counter()
     for *_, api_key, is_again, count in away_rows:
         again[api_key] += is_again * count
     away_broken = sum(count for _, _, is_counted, is_known, *_, count in away_rows if is_counted and not is_known)
     again_broken = sum(count for *_, is_known, _, is_again, count in away_rows if is_again and not is_known)
     return MovedCounts(
-        away_counts, here_counts, gained, dict(here_by_key), gained_by_key, dict(+again), away_broken, again_broken
+        away=away_counts,
+        here=_group_by_api_key(here_rows),
+        added=added,
+        added_by_key=added_by_key,
+        gained=gained,
+        gained_by_key=gained_by_key,
+        again=dict(+again),
+        away_broken=away_broken,
+        again_broken=again_broken,
     )
 
 
@@ -199,16 +206,28 @@ def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
     return dict(sum(map(Counter, parts), Counter[str]()))
 
 
-def _sum_gained(
-    rows: Iterable[tuple[str, ApiKeyId, bool, ApiKeyId, bool, int]],
-) -> tuple[Mapping[ApiKeyId, int], Mapping[str, int]]:
+def _sum_added(rows: Iterable[CountedRow]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return how many outcomes the moves here added to the period, by the other's name and by outcome key.
+
+    rows: those of SELECT_COUNTED.
+    """
+    by_name: Counter[str] = Counter()
+    by_key: Counter[str] = Counter()
+    for key, name, _, is_counted, _, would_count, count in rows:
+        if is_counted and not would_count:
+            by_name[name] += count
+            by_key[key] += count
+    return dict(by_name), dict(by_key)
+
+
+def _sum_gained(rows: Iterable[CountedRow]) -> tuple[Mapping[ApiKeyId, int], Mapping[str, int]]:
     """Return by how many the moves here changed the number of outcomes, by API key and by outcome key.
 
     rows: those of SELECT_COUNTED.
     """
     by_api_key: Counter[ApiKeyId] = Counter()
     by_key: Counter[str] = Counter()
-    for key, api_key, is_counted, own_api_key, would_count, count in rows:
+    for key, _, api_key, is_counted, own_api_key, would_count, count in rows:
         by_api_key[api_key] += is_counted * count
         by_api_key[own_api_key] -= would_count * count
         by_key[key] += (is_counted - would_count) * count

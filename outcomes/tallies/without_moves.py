@@ -15,7 +15,8 @@ class RateWithoutMoves:
 
     value, total: the broken joins and the reported outcomes of the period.
     previous, previous_total: the same of the period before.
-    moved_away, moved_here: how many outcomes of the period were moved, by the name of the other environment.
+    moved_away: how many outcomes of the period were moved away, by the name of the other environment.
+    moved_here: how many outcomes of the period are in it only because they were moved here, by that name.
     """
 
     value: int
@@ -30,7 +31,7 @@ class RateWithoutMoves:
 class CountWithoutMoves:
     """The outcomes of a period and of the one before, as they would be if no joins had been moved here.
 
-    moved_here: how many of the period were moved here.
+    moved_here: how many of the period are in it only because they were moved here.
     keeps_direction: whether the number rises or falls with the moves as it does without them.
     """
 
@@ -53,7 +54,7 @@ def leave_out_moves(
         (moves.count_all_broken(part.broken), moves.count_all_reported(part.reported_outcomes))
         for part, moves in zip(totals, moved_counts, strict=True)
     ]
-    return RateWithoutMoves(*counts[0], *counts[1], moved_counts[0].total_away, moved_counts[0].total_here)
+    return RateWithoutMoves(*counts[0], *counts[1], moved_counts[0].total_away, moved_counts[0].added)
 
 
 def leave_out_moved_here(
@@ -61,13 +62,13 @@ def leave_out_moved_here(
 ) -> CountWithoutMoves | None:
     """Return the numbers of outcomes as they were reported.
 
-    Return None if no move changed these numbers and no outcome of the first period was moved here.
+    Return None if no move changed these numbers.
 
     counts, moved_counts: of the period, then of the one before.
     keys: the outcome keys that the counts are of; None for all.
     """
     gained = [_sum_of_keys(moves.gained_by_key, keys) for moves in moved_counts]
-    moved_here = _sum_of_keys(moved_counts[0].here_by_key, keys)
+    moved_here = _sum_of_keys(moved_counts[0].added_by_key, keys)
     if not any(gained) and not moved_here:
         return None
     value, previous = (count - number for count, number in zip(counts, gained, strict=True))

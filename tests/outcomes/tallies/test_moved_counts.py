@@ -51,9 +51,8 @@ def test_no_move_changes_how_many_outcomes_a_key_reported(workspace, seed):
     move = move_broken_joins(*environments, parse_period({"range": "30d"}, now=now), actor="ann", now=now)
     assert move is not None
     assert [count_reported(environment, period) for environment in environments] == before
-    assert sum(count_moved(environments[0], period).total_away.values()) == sum(
-        count_moved(environments[1], period).total_here.values()
-    )
+    away, here = (count_moved(environment, period) for environment in environments)
+    assert sum(away.total_away.values()) == sum(sum(counts.values()) for counts in here.here.values())
     undo_move(move, actor="ann", now=now)
     assert [count_reported(environment, period) for environment in environments] == before
 
@@ -95,5 +94,24 @@ def test_an_outcome_that_was_moved_twice_is_one_moved_outcome(workspace):
         record_outcomes(production, [Report("a", "purchase")], now=now)
         assert move_broken_joins(production, staging, period, actor="ann", now=now)
     away, here = count_moved(production, period), count_moved(staging, period)
-    assert (away.total_away, here.total_here, here.here_by_key) == ({"staging": 1}, {"production": 1}, {"purchase": 1})
+    assert (away.total_away, here.added, here.added_by_key) == ({"staging": 1}, {"production": 1}, {"purchase": 1})
     assert leave_out_moved_here((1, 0), (here, NOTHING_MOVED)) == CountWithoutMoves(0, 0, 1, keeps_direction=False)
+
+
+def test_only_outcomes_that_a_move_added_to_the_period_are_said_to_be_moved_here(workspace):
+    """Of three moved joins, one was reported here long ago, one was reported here on the same day, too."""
+    now = timezone.now()
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    register_conversations(staging, [Arrival(name) for name in "abc"], now=now - timedelta(days=30))
+    record_outcomes(staging, [Report("a", "purchase")], now=now - timedelta(days=12))
+    record_outcomes(staging, [Report("b", "purchase")], now=now)
+    record_outcomes(production, [Report(name, "purchase") for name in "abc"], now=now)
+    period = parse_period({}, now=now)
+    assert move_broken_joins(production, staging, period, actor="ann", now=now)
+    totals, moved = read_totals(staging, period), count_moved(staging, period)
+    assert totals.outcomes == 2
+    counts = leave_out_moved_here((totals.outcomes, 1), (moved, NOTHING_MOVED))
+    assert counts == CountWithoutMoves(1, 1, moved_here=1, keeps_direction=False)
+    rate = leave_out_moves((totals, totals), (moved, NOTHING_MOVED))
+    assert rate is not None
+    assert (rate.total, rate.moved_here) == (1, {"production": 1})
