@@ -67,8 +67,9 @@ class Alert(models.Model):
     active_from: what happened before this time does not fire the alert.
     origin: the scheme and host of the links in its messages. They are those of the request that saved the alert.
     evaluated_at: when it was last evaluated.
-    outage_from, outage_until: the last time in which the hub did not evaluate it, as during an outage of the hub. They
-        are null if there was none. They may also be null if it was so long ago that it delays no silence any more.
+    outage_from, outage_until: the last time in which the hub did not evaluate it, as during an outage of the hub, or,
+        for a silent reporter, in which its environment was archived. They are null if there was none. They may also be
+        null if it was so long ago that it delays no silence any more.
     """
 
     DRIFT, NEW_REASON, REJECTIONS = "drift.breaking", "rejections.new-reason", "rejections.spike"

@@ -117,6 +117,7 @@ def _find_outage(alert: Alert, now: datetime) -> HubOutage | None:
 
     If an outage ends now, and an earlier one can still delay a silence, the two count as one, from the earlier start.
     An outage does not end later than now: it began when the clock was set ahead, and ends when the clock is set back.
+    For silences, the time in which the environment is archived is an outage, too, because it refuses all reports.
     """
     outage = None
     if alert.outage_from and alert.outage_until:
@@ -124,7 +125,8 @@ def _find_outage(alert: Alert, now: datetime) -> HubOutage | None:
     last_look = min(alert.evaluated_at or now, now)
     if outage and outage.end + alert.thresholds.length + LOOKBACK < last_look:
         outage = None
-    if now - last_look > SHORTEST_OUTAGE:
+    is_refusing = alert.kind == Alert.SILENT and alert.environment.archived_at is not None
+    if is_refusing or now - last_look > SHORTEST_OUTAGE:
         return HubOutage(outage.start if outage else last_look, now)
     return outage
 

@@ -14,7 +14,7 @@ SHORTEST_OUTAGE = timedelta(minutes=10)  # without an evaluation; after a shorte
 
 @dataclass(frozen=True)
 class HubOutage:
-    """A time in which the hub evaluated no alert, and probably received no report."""
+    """A time in which no reporter could report: the hub evaluated no alert, or the environment was archived."""
 
     start: datetime
     end: datetime

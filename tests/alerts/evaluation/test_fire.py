@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -25,7 +25,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import deliver, environment_of, observation, report
 from wire.time.period import QUARTER, floor_to_quarter, parse_period
-from workspaces.environments.change import archive_environment
+from workspaces.environments.change import archive_environment, restore_environment
 from workspaces.models import RetentionPolicy
 
 NOW = timezone.now()
@@ -321,6 +321,36 @@ def test_reporters_of_an_archived_environment_are_not_silent_because_it_refuses_
     assert Event.objects.get().subject == "silent before"
     (row,) = preview(environment_of(workspace, "staging"), Alert.SILENT, alert.thresholds, now=quarter + 2 * HOUR).rows
     assert row.happening.subject == "silent before"
+
+
+def test_after_an_environment_was_restored_only_reporters_that_stay_silent_fire(workspace, target):
+    quarter = floor_to_quarter(NOW) - 3 * DAY
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, environment="staging", now=quarter)
+    staging = environment_of(workspace, "staging")
+    restored_at = quarter + 3 * HOUR
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=staging, reporter=reporter, starts_at=quarter - n * QUARTER)
+        for reporter in ("comes back", "gone")
+        for n in range(1, 50)
+    )
+
+    def evaluate_often(since: datetime, until: datetime) -> int:
+        moments = [since + n * 9 * MINUTE for n in range(int((until - since) / (9 * MINUTE)))]
+        return sum(evaluate(alert.pk, now=moment) for moment in moments)
+
+    archive_environment(staging, actor="ada", now=quarter)
+    assert evaluate_often(quarter, restored_at) == 0
+    restore_environment(staging, actor="ada", now=restored_at)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=staging, reporter="comes back", starts_at=restored_at + HOUR / 2 + n * QUARTER)
+        for n in range(20)
+    )
+    evaluate_often(restored_at, restored_at + 2 * HOUR)
+    event = Event.objects.get()
+    assert (event.subject, event.at) == (
+        "gone",
+        restored_at - 9 * MINUTE + HOUR,
+    )  # an hour after the last evaluation before
 
 
 def test_a_silence_that_is_shorter_than_a_pause_two_weeks_ago_does_not_fire(workspace, target):
