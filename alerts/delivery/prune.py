@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection
 from django.db.models import QuerySet
 
 from alerts.models import Delivery, Event
-from workspaces.models import Workspace
+from workspaces.models import RetentionPolicy, Workspace
+
+KEPT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
 
 DELETE = """
 WITH expired AS (
@@ -22,6 +24,12 @@ WITH expired AS (
 )
 DELETE FROM alerts_event WHERE workspace_id = %(workspace)s AND id IN (SELECT id FROM expired)
 """
+
+
+def find_kept_since(workspace_id: str, *, now: datetime) -> datetime:
+    """Return from when on all events of a workspace are kept. Those that fired earlier may have been deleted."""
+    days = RetentionPolicy.objects.filter(workspace=workspace_id).values_list("alerts", flat=True).first()
+    return now - timedelta(days=days or KEPT_DAYS)
 
 
 def find_expired_events(workspace: Workspace, before: datetime) -> QuerySet[Event]:

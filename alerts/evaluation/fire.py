@@ -10,6 +10,7 @@ from itertools import islice
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
+from alerts.delivery.prune import find_kept_since
 from alerts.delivery.queue import queue_deliveries
 from alerts.evaluation.event_url import build_event_url
 from alerts.evaluation.find_happenings import GRACE, LOOKBACK, find_happenings, find_last_quarter
@@ -132,9 +133,15 @@ def _find_outage(alert: Alert, now: datetime) -> HubOutage | None:
 
 
 def _find_start(alert: Alert, outage: HubOutage | None, now: datetime) -> datetime:
-    """Return from when on happenings can be new: some time before the last evaluation, however long ago that was."""
-    last_look = min(alert.evaluated_at or now, outage.start if outage else now, now)
-    return max(alert.active_from, last_look - LOOKBACK)
+    """Return from when on happenings can be new: some time before the last evaluation, however long ago that was.
+
+    After an outage it is some time before its start, but not before all events are kept: of a happening that is older,
+    nobody knows whether it fired. With an outage every night, the start would be ever longer ago.
+    """
+    start = min(alert.evaluated_at or now, now) - LOOKBACK
+    if outage:
+        start = min(start, max(outage.start - LOOKBACK, find_kept_since(alert.workspace_id, now=now)))
+    return max(alert.active_from, start)
 
 
 def _list_events(alert: Alert, since: datetime) -> list[tuple[str, datetime]]:

@@ -21,7 +21,6 @@ from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 from workspaces.refusals import prune as refusals
 
-ALERT_DAYS = 90  # how long events and their deliveries are kept, unless a workspace says otherwise
 # At least: the preview of alerts on silent reporters judges 30 days, and the first of them by the 30 days before it.
 ACTIVITY_DAYS = 62
 OBSERVED_DAYS = 400  # how long shapes by day are kept, unless a workspace says otherwise
@@ -144,6 +143,6 @@ KINDS = (
                 least_days=ACTIVITY_DAYS,
             ),
         ),
-        default_days=ALERT_DAYS,
+        default_days=alerts.KEPT_DAYS,
     ),
 )

@@ -274,6 +274,20 @@ def test_after_an_outage_only_reporters_that_stay_silent_fire_and_each_of_them_o
     assert (event.subject, event.at) == ("gone", quarter + 31 * HOUR)
 
 
+def test_a_hub_that_is_off_every_night_does_not_fire_again_for_events_that_are_no_longer_kept(api, workspace, target):
+    alert = make_alert(workspace, target)
+    RetentionPolicy.objects.create(workspace=workspace.workspace, alerts=4)
+    break_operation(api, workspace)
+    evening = timezone.now() + MINUTE
+    assert evaluate(alert.pk, now=evening) == 1
+    Delivery.objects.update(state=Delivery.DELIVERED)
+    for days in range(1, 6):
+        assert evaluate(alert.pk, now=evening + days * DAY - 12 * HOUR) == 0
+        prune_workspace(workspace.workspace, now=evening + days * DAY)
+        assert evaluate(alert.pk, now=evening + days * DAY) == 0
+    assert not Event.objects.exists()
+
+
 @pytest.mark.parametrize("ahead", [HOUR, 365 * DAY])
 def test_a_change_fires_after_the_clock_was_set_ahead_and_back(api, workspace, target, ahead):
     make_alert(workspace, target)
