@@ -13,8 +13,10 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from hub.local.database.first_schema import load_first_schema
+from hub.local.database.interrupted_indexes import drop_interrupted_indexes
 from hub.local.database.migration_locks import lock_schema
 from hub.local.database.monthly_logs import create_partitions
+from hub.local.database.short_lock_waits import retry_while_locked
 from hub.local.startup_errors import StartupError
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -29,7 +31,8 @@ def migrate() -> None:
     """Make or upgrade all tables; raises StartupError if the user of the database may not."""
     with surround_migrations() as count:
         if count:
-            call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
+            # Django's command: ours would repeat the checks
+            retry_while_locked(lambda: call_command(Migrate(), verbosity=0, interactive=False))
 
 
 @contextmanager
@@ -43,6 +46,8 @@ def surround_migrations() -> Iterator[int]:
         load_first_schema()
         count = count_pending_migrations()
         with lock_schema() if count else nullcontext():
+            if count:
+                drop_interrupted_indexes()
             yield count
         create_partitions(now=timezone.now())
     except DatabaseError as error:

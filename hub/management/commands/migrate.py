@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.checks import Tags
@@ -10,6 +11,7 @@ from django.core.management.commands.migrate import Command as Migrate
 from hub.local.database.migration_locks import lock_migrations, lock_schema
 from hub.local.database.prepare import check_fitness
 from hub.local.database.run_migrations import surround_migrations
+from hub.local.database.short_lock_waits import retry_while_locked
 
 
 class Command(Migrate):
@@ -24,6 +26,7 @@ class Command(Migrate):
         if options["plan"] or options["check_unapplied"]:
             super().handle(*args, **options)
             return
+        apply_migrations = partial(super().handle, *args, **options)
         is_whole = not (options["app_label"] or options["fake"])
         with lock_migrations(), surround_migrations() if is_whole else lock_schema():
-            super().handle(*args, **options)
+            retry_while_locked(apply_migrations)
