@@ -162,8 +162,8 @@ class RedisNonces:
 
     With a client of `redis.asyncio`, which would have to be awaited, the store is unavailable.
 
-    The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again. If it is another one, the
-    store warns once in the log.
+    The maxmemory-policy of Redis has to be noeviction: an evicted nonce could be used again. The store looks each
+    minute, and warns in the log if it is another one.
     """
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:nonce:") -> None:
