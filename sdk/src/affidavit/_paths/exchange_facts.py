@@ -5,8 +5,9 @@ The key of the hashes is random and made in this process. Neither the key nor a 
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from sys import intern
@@ -22,6 +23,10 @@ MAX_LEVEL = 6  # deeper properties are not part of a shape
 MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
 ROOTS = frozenset("><")
+
+_PLACEHOLDER = re.compile(r"/([^/{}\s]+)/(\{[^{}/]+\}|:[A-Za-z_]\w*)")
+LEAST_DESCRIBED = 5  # different words before the placeholders of path templates, in the description of an API
+LEAST_PLACEHOLDERS = 3  # different placeholders in it
 
 
 class KeyedHash:
@@ -55,15 +60,34 @@ class ExchangeFacts:
 
 
 def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
-    """Return the facts of the bodies of one exchange; the request comes first."""
-    facts, texts = ExchangeFacts(), dict[str, set[str]]()
+    """Return the facts of the bodies of one exchange; the request comes first.
+
+    The values of a body that describes an API are left out: they are words of its paths.
+    """
+    facts = ExchangeFacts()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
+            texts = dict[str, set[str]]()
             _read_value(facts, texts, body, "", mark, 1)
-    for name, values in texts.items():
-        for text in values:
-            _add_text(facts, hashes.digest(text), text, name)
+            if not _describes_api(body, texts.values()):
+                for name, values in texts.items():
+                    for text in values:
+                        _add_text(facts, hashes.digest(text), text, name)
     return facts
+
+
+def _describes_api(body: Json, texts: Iterable[Set[str]]) -> bool:
+    """Return whether a body is an OpenAPI document, or has the path templates of several operations.
+
+    A list of resources may have one template for each, such as `/buckets/lunar/{key}`: with the same placeholder.
+    """
+    if isinstance(body, dict) and "paths" in body and ("openapi" in body or "swagger" in body):
+        return True
+    pairs = {
+        match.groups() for values in texts for text in values if text[0] == "/" and (match := _PLACEHOLDER.search(text))
+    }
+    words, placeholders = {word for word, _ in pairs}, {placeholder for _, placeholder in pairs}
+    return len(words) >= LEAST_DESCRIBED and len(placeholders) >= LEAST_PLACEHOLDERS
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
