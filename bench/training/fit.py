@@ -1,13 +1,13 @@
 """Fit the weights by which the SDK distinguishes data from words in a path, on recordings of many APIs.
 
     python -m bench.training.fit DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...]
-        [--refine | --new] [--write]
+        [--refine | --new] [--step SHARE] [--write]
 
 `bench/README.md` describes the recordings and the OpenAPI documents. The weights belong to signs: named features of a
 segment. The program prints the figures of each API under weights that were fitted on all other APIs. With `--half` it
 fits on the named APIs, and on invented and described ones, and prints the figures of all other APIs. `--refine` begins
-with the shipped weights. `--new` fits only the signs that have no weight yet. `--write` fits on all APIs and writes
-`affidavit/_paths/signs/weights.py`.
+with the shipped weights. `--new` fits only the signs that have no weight yet. `--step 0.5` moves the shipped weights
+half of the way to the fitted ones. `--write` fits on all APIs and writes `affidavit/_paths/signs/weights.py`.
 """
 
 from __future__ import annotations
@@ -157,6 +157,15 @@ def fit(
     return first, fit_logistic(rows, start[1], shipped and shipped[1])
 
 
+def move_towards(shipped: Tables, fitted: Tables, step: float) -> Tables:
+    """Return weights on the way from the shipped to the fitted ones: 0 is its beginning, 1 its end."""
+    first, second = (
+        {sign: before.get(sign, 0.0) + step * (weight - before.get(sign, 0.0)) for sign, weight in table.items()}
+        for before, table in zip(shipped, fitted, strict=True)
+    )
+    return first, second
+
+
 def _look(siblings: Siblings, table: Table) -> dict[str, float]:
     return {
         segment: 0.0
@@ -240,7 +249,8 @@ def main() -> None:
     for recording in more:
         examples += collect_examples(recording, learn_all(recording))
     learning_apis = frozenset(_split_names(options.half))
-    shipped = split_tables(classify.WEIGHTS) if options.refine or options.new else None
+    current = split_tables(classify.WEIGHTS)
+    shipped = current if options.refine or options.new else None
     tables = fit(
         [item for item in examples if item.source in learning_apis or item.source in SHARES]
         if learning_apis
@@ -259,11 +269,12 @@ def main() -> None:
             else fit([example for example in examples if example.api != api], tables, shipped, only_new=options.new)
         )
         for recording in parts:
-            figures[api].append(measure(recording, learners[recording.name], weights))
+            moved = move_towards(current, weights, options.step)
+            figures[api].append(measure(recording, learners[recording.name], moved))
             print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
     print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
     if options.write:
-        write_weights(fit(examples, tables, shipped, only_new=options.new))
+        write_weights(move_towards(current, fit(examples, tables, shipped, only_new=options.new), options.step))
 
 
 def _split_names(text: str) -> list[str]:
@@ -279,6 +290,7 @@ def _read_options() -> argparse.Namespace:
     beginning = parser.add_mutually_exclusive_group()
     beginning.add_argument("--refine", action="store_true")
     beginning.add_argument("--new", action="store_true")
+    parser.add_argument("--step", type=float, default=1.0, metavar="SHARE")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
