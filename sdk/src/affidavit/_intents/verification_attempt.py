@@ -1,5 +1,6 @@
 """The state of one request while a verifier checks it."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from affidavit._json import Json
@@ -8,66 +9,39 @@ from .envelope import Envelope
 from .intent import Intent
 
 
+@dataclass(slots=True, eq=False, repr=False)  # a repr would show the header and the body in logs
 class Attempt:
-    """The state of one request while it is checked: its facts, and the results of the checks so far."""
+    """The facts of one request, which `IntentVerifier.verify` explains, and what its checks have found so far.
 
-    __slots__ = (
-        "args_hash",
-        "body",
-        "content_encoding",
-        "content_type",
-        "declared_operation",
-        "detail",
-        "dry_run",
-        "envelope",
-        "framework_reads_body",
-        "header",
-        "intent",
-        "method",
-        "minimum_version",
-        "now",
-        "path",
-        "payload",
-        "query",
-        "raw_path",
-        "request",
-    )
+    header: the intent header; empty if there is none.
+    method: the method in upper case.
+    now: the time of the checks, in Unix seconds.
+    dry_run: whether the nonce is only looked up, and not burnt.
+    detail: why the last check failed, in plain words; empty if the meaning of its reason says all.
+    args_hash: the hash of the request's arguments, once they are read.
+    envelope, payload, intent: unset until their check passes.
+    """
 
-    def __init__(
-        self,
-        header: str | None,
-        method: str,
-        path: str,
-        query: str,
-        body: bytes,
-        content_type: str | None,
-        operation: str | None,
-        minimum_version: int | None,
-        request: Any,
-        raw_path: str | None,
-        content_encoding: str | None = None,
-        dry_run: bool = False,
-        framework_reads_body: bool = False,
-    ) -> None:
-        self.header = header or ""
-        self.method = method.upper()
-        self.path = path
-        self.query = query
-        self.body = body
-        self.content_type = content_type
-        self.content_encoding = content_encoding
-        self.declared_operation = operation
-        self.minimum_version = minimum_version
-        self.request = request
-        self.raw_path = raw_path
-        self.dry_run = dry_run
-        self.framework_reads_body = framework_reads_body
-        self.detail = ""
-        self.now: float
-        self.envelope: Envelope
-        self.payload: dict[str, Json]
-        self.intent: Intent
-        self.args_hash: str | None = None
+    header: str
+    method: str
+    path: str
+    query: str
+    body: bytes
+    content_type: str | None
+    content_encoding: str | None
+    raw_path: str | None
+    declared_operation: str | None
+    minimum_version: int | None
+    request: Any
+    now: float
+    framework_reads_body: bool = False
+    dry_run: bool = False
+
+    detail: str = ""
+    args_hash: str | None = None
+    envelope: Envelope = field(init=False)
+    payload: dict[str, Json] = field(init=False)
+    intent: Intent = field(init=False)
 
     @property
     def known_intent(self) -> Intent | None:

@@ -174,20 +174,20 @@ class IntentVerifier:
         Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.
         """
         attempt = Attempt(
-            header,
-            method,
-            path,
-            query,
-            body,
-            content_type,
-            operation,
-            minimum_version,
-            request,
-            raw_path,
-            content_encoding,
+            header=header or "",
+            method=method.upper(),
+            path=path,
+            query=query,
+            body=body,
+            content_type=content_type,
+            content_encoding=content_encoding,
+            raw_path=raw_path,
+            declared_operation=operation,
+            minimum_version=minimum_version,
+            request=request,
+            now=self._now(),
             framework_reads_body=framework_reads_body,
         )
-        attempt.now = self._now()
         for check in self._checks:
             reason = check(attempt)
             if reason is not None:
@@ -217,10 +217,20 @@ class IntentVerifier:
         unproven content of the header, because a request often fails for several reasons.
         """
         attempt = Attempt(
-            header, method, path, query, body, content_type, operation, minimum_version, request, raw_path,
-            content_encoding, dry_run=True,
-        )  # fmt: skip
-        attempt.now = self._now()
+            header=header or "",
+            method=method.upper(),
+            path=path,
+            query=query,
+            body=body,
+            content_type=content_type,
+            content_encoding=content_encoding,
+            raw_path=raw_path,
+            declared_operation=operation,
+            minimum_version=minimum_version,
+            request=request,
+            now=self._now(),
+            dry_run=True,
+        )
         steps: list[Check] = []
         can_go_on = True
         for name, check in zip(CHECKS, self._checks, strict=True):
