@@ -27,9 +27,7 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import (
-    MAX_HASHED_IN_LOOP,
     NO_DEMANDS,
-    Admission,
     Call,
     Demands,
     Protection,
@@ -39,10 +37,10 @@ from affidavit._shapes.form_fields import FormField, build_form, find_boundary
 from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable
 from affidavit._witness.witness import Witness
+from affidavit.contrib._async_gate import AsyncGate
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_T = TypeVar("_T")
 
 _HEADER = "X-Service-Intent"
 
@@ -116,14 +114,12 @@ def intent_required(
     return protect if handler is None else protect(handler)
 
 
-class _Gate:
+class _Gate(AsyncGate):
     """One request, verified at most once: by the middleware or by its handler."""
 
     def __init__(self, protection: Protection, request: web.Request) -> None:
-        self._protection = protection
+        super().__init__(protection)
         self._request = request
-        self.admission: Admission | None = None
-        self._step: asyncio.Task[Any] | None = None  # the last step in a thread, until its result is used
 
     def has_verified(self, request: web.Request, protection: Protection) -> bool:
         """Return whether this protection has admitted this request, and its handler is running."""
@@ -142,10 +138,10 @@ class _Gate:
             return answer_body_incomplete()
         if body is None:
             return answer_body_too_large(limit, setting)
-        call = _build_call(request, body)
-        if protection.is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
-            return self._admit(call, demands)
-        return await self._run_in_thread(self._admit, call, demands)
+        refusal = await self._admit_call(_build_call(request, body), demands)
+        if refusal is None:
+            _read_as_utf8(request)
+        return refusal
 
     async def finish(self, response: web.StreamResponse) -> None:
         """Settle an admitted call before its response is sent. A streamed response has been sent already."""
@@ -171,40 +167,6 @@ class _Gate:
                 _GATE.reset(token)
 
         vars(response)["write_eof"] = write_with_intent  # aiohttp has no hook for one response
-
-    async def abandon(self) -> None:
-        """Abandon an admitted call that is not settled."""
-        if self._step is not None or self._is_unsettled():
-            # A task of its own, because a request may be cancelled again and again.
-            await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
-
-    def _is_unsettled(self) -> bool:
-        return self.admission is not None and not self.admission.is_settled
-
-    async def _abandon_unsettled(self) -> None:
-        if self._step is not None and not self._step.done():
-            await asyncio.wait({self._step})
-        if self.admission is not None and self._is_unsettled():
-            await self._run_step(self.admission.abandon)
-
-    def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
-        result = self._protection.admit(call, demands)
-        if isinstance(result, StoredResponse):
-            return result
-        _read_as_utf8(self._request)
-        self.admission = result
-        return None
-
-    async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
-        return step(*args) if self._protection.is_in_memory else await self._run_in_thread(step, *args)
-
-    async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
-        """Run a step in a thread to its end, even if the request is cancelled: see `abandon`."""
-        self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
-        result = await asyncio.shield(task)
-        if self._step is task:
-            self._step = None
-        return result
 
 
 _GATE: ContextVar[_Gate] = ContextVar("affidavit_aiohttp_gate")

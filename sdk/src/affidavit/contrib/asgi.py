@@ -23,9 +23,7 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.deliveries import StoredResponse
 from affidavit._protection.problem_responses import answer_body_incomplete, answer_body_too_large
 from affidavit._protection.protection import (
-    MAX_HASHED_IN_LOOP,
     NO_DEMANDS,
-    Admission,
     Call,
     Demands,
     Protection,
@@ -53,6 +51,7 @@ from affidavit.contrib._asgi.scope import (
     read_path,
 )
 from affidavit.contrib._asgi.witness import WitnessMiddleware as WitnessMiddleware
+from affidavit.contrib._async_gate import AsyncGate
 
 _READ_HEADERS = frozenset({INTENT_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
@@ -68,7 +67,6 @@ _CLIENT_ERRORS = (
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_T = TypeVar("_T")
 
 
 class IntentRefused(Exception):
@@ -205,19 +203,16 @@ class IntentMiddleware:
             scope[_GATE_IN_SCOPE] = outer_gate  # scope and gate would keep each other until a garbage collection
 
 
-class Gate:
+class Gate(AsyncGate):
     """One request, verified at most once: by the middleware or by its view."""
 
     def __init__(self, protection: Protection, scope: Scope, entrance: Entrance, receive: Receive, send: Send) -> None:
+        super().__init__(protection)
         path = entrance.path
-        self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._has_refused = self._has_ended = False
-        self._step: asyncio.Task[Any] | None = None  # the last step in a thread, until its result is used
         self._is_deciding = asyncio.Lock()
         self._demands_before_response: list[Demands] = []
-        self._protection = protection
-        self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
         self._entrance = entrance
@@ -277,9 +272,7 @@ class Gate:
                 raise
         finally:
             self._has_ended = True
-            if self._step is not None or self._is_unsettled():
-                # A task of its own, because frameworks such as Starlette cancel a cancelled request again and again.
-                await asyncio.shield(asyncio.create_task(self._abandon_unsettled()))
+            await self.abandon()
         await self._send_refusal()
 
     async def _receive_for_quart(self) -> Message:
@@ -343,29 +336,7 @@ class Gate:
             return answer_body_incomplete()
         if self._has_ended:  # nobody would settle a call whose thread began only now, as its client went
             raise asyncio.CancelledError
-        call = self._build_call(body)
-        if self._is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
-            return self._admit(call, demands)
-        return await self._run_in_thread(self._admit, call, demands)
-
-    async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
-        """Run a step of the protection in a thread, or at once if the step waits for nothing, which is faster."""
-        return step(*args) if self._is_in_memory else await self._run_in_thread(step, *args)
-
-    async def _run_in_thread(self, step: Callable[..., _T], *args: Any) -> _T:
-        """Run a step in a thread to its end, even if the request is cancelled: see `_abandon_unsettled`."""
-        self._step = task = asyncio.create_task(asyncio.to_thread(step, *args))
-        result = await asyncio.shield(task)
-        if self._step is task:
-            self._step = None
-        return result
-
-    def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
-        result = self._protection.admit(call, demands)
-        if isinstance(result, StoredResponse):
-            return result
-        self.admission = result
-        return None
+        return await self._admit_call(self._build_call(body), demands)
 
     def _build_call(self, body: bytes) -> Call:
         scope = self._scope
@@ -383,18 +354,8 @@ class Gate:
             headers.get(b"content-encoding"),
         )
 
-    def _is_unsettled(self) -> bool:
-        return self.admission is not None and not self.admission.is_settled
-
     def _runs_once(self) -> bool:
         return self.admission is not None and self.admission.runs_once
-
-    async def _abandon_unsettled(self) -> None:
-        """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""
-        if self._step is not None and not self._step.done():
-            await asyncio.wait({self._step})
-        if self.admission is not None and not self.admission.is_settled:
-            await self._run_step(self.admission.abandon)
 
 
 _GATE: ContextVar[Gate] = ContextVar("affidavit_asgi_gate")
