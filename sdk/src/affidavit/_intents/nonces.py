@@ -14,9 +14,9 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from affidavit._errors import StoreUnavailable
+from affidavit._stores.in_memory import OneProcess
 from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
 from affidavit._stores.redis_calls import RedisCalls
-from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.sql import Database, run_unfailing
 from affidavit._stores.sqlite_file import open_file
 from affidavit._stores.store_keys import memory_key, store_key

@@ -7,8 +7,8 @@ from itertools import chain, count
 from typing import Any
 
 from affidavit._errors import StoreUnavailable
+from affidavit._stores.in_memory import OneProcess
 from affidavit._stores.pruning_pace import PRUNED_AT_ONCE, PRUNED_EVERY
-from affidavit._stores.several_workers import OneProcess
 from affidavit._stores.store_keys import memory_key
 
 from .deliveries import Claim, Delivery, Finished, NotKept, StoredResponse, resolve_known_call

@@ -6,7 +6,7 @@ import pytest
 
 from affidavit._errors import StoreUnavailable
 from affidavit._intents.nonces import MemoryNonces
-from affidavit._stores.several_workers import OneProcess
+from affidavit._stores.in_memory import OneProcess
 
 NOW = 1_800_000_000.0
 
