@@ -21,7 +21,9 @@ from psycopg import sql
 
 from hub.health import get_readiness
 from tests.alerts.receiver import Receiver, run_receiver
+from tests.sign_in import sign_in_as
 from workspaces.create import NewWorkspace, create_workspace
+from workspaces.models import Environment, Membership
 from workspaces.refusals.counter import get_counter
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -132,6 +134,16 @@ def other_workspace(db: None) -> NewWorkspace:
     return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
 
 
+@pytest.fixture
+def production(workspace: NewWorkspace) -> Environment:
+    return workspace.workspace.environments.get(name="production")
+
+
+@pytest.fixture
+def staging(workspace: NewWorkspace) -> Environment:
+    return workspace.workspace.environments.get(name="staging")
+
+
 @pytest.fixture(scope="session")
 def connect() -> Callable[[NewWorkspace], Api]:
     """Return a function that makes an Api with a workspace's key of all scopes."""
@@ -150,6 +162,12 @@ def browser_client(db: None) -> Client:
     client = Client()
     client.force_login(operator)
     return client
+
+
+@pytest.fixture
+def admin(workspace: NewWorkspace) -> Client:
+    """Return a browser that is signed in as an admin of the workspace."""
+    return sign_in_as(Membership.ADMIN, workspace)
 
 
 @pytest.fixture(scope="session")

@@ -11,13 +11,7 @@ from affidavit import args_hash
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.needs_confirmation import Call
-from workspaces.create import NewWorkspace
 from workspaces.models import Environment, SigningSecret
-
-
-@pytest.fixture
-def production(workspace: NewWorkspace) -> Environment:
-    return workspace.workspace.environments.get(name="production")
 
 
 @pytest.fixture

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 
 from alerts.models import Target
 from tests.alerts.alerts import make_target
-from tests.alerts.pages.alert_pages import client_with
-from workspaces.models import Membership
-
-
-@pytest.fixture
-def admin(workspace) -> Client:
-    return client_with(Membership.ADMIN, workspace)
 
 
 @pytest.fixture

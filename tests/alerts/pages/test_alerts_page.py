@@ -13,8 +13,9 @@ from alerts.evaluation.fire import evaluate_all
 from alerts.models import Alert, Delivery
 from alerts.rules.thresholds import Thresholds
 from tests.alerts.alerts import deliver_due, make_alert, make_target
-from tests.alerts.pages.alert_pages import FORM, LOG, PAGE, break_operation, client_with, read
+from tests.alerts.pages.alert_pages import FORM, LOG, PAGE, break_operation, read
 from tests.catalog.reports import environment_of
+from tests.sign_in import sign_in_as
 from workspaces.environments.change import archive_environment
 from workspaces.models import AuditEntry, Membership
 
@@ -212,7 +213,7 @@ def test_the_page_says_how_often_an_alert_fired_and_whether_it_was_delivered(adm
 
 def test_other_workspaces_and_roles_neither_see_nor_change_alerts(workspace, other_workspace, target):
     alert = make_alert(workspace, target)
-    outsider, viewer = client_with(Membership.ADMIN, other_workspace), client_with(Membership.VIEWER, workspace)
+    outsider, viewer = sign_in_as(Membership.ADMIN, other_workspace), sign_in_as(Membership.VIEWER, workspace)
     for address in (PAGE, LOG, f"{PAGE}.json", f"{LOG}.csv"):
         assert outsider.get(address).status_code == 404
         assert viewer.get(address).status_code == 403

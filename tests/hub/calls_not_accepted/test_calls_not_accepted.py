@@ -19,11 +19,6 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def production(workspace: Any) -> Environment:
-    return workspace.workspace.environments.get(name="production")
-
-
-@pytest.fixture
 def signs_from(production: Environment) -> datetime:
     """Return the time of a rotation an hour ago. Calls were accepted before it; after it all calls are rejected."""
     moment = timezone.now().replace(microsecond=0) - 60 * MINUTE

@@ -18,6 +18,7 @@ from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
 from tests.sample_data import fill_workspace
+from tests.sign_in import sign_in_as
 from workspaces import tasks
 from workspaces.audit.describe import RETENTION_MEANINGS
 from workspaces.forms.late_forms import fingerprint
@@ -29,22 +30,9 @@ DAYS, DELETIONS = f"{PAGE}/days", f"{PAGE}/deletions"
 EMPTY = dict.fromkeys(KIND_NAMES, "")
 
 
-def client_with(role, workspace):
-    user = get_user_model().objects.create_user(role)
-    Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def admin(workspace):
-    return client_with(Membership.ADMIN, workspace)
-
-
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_only_an_admin_sees_and_changes_retention(workspace, role, api):
-    member = client_with(role, workspace)
+    member = sign_in_as(role, workspace)
     assert member.get(PAGE).status_code == 403
     assert member.post(DAYS, {**EMPTY, "audit": "1"}).status_code == 403
     body = {"subject": "workspace", "name": "Lumen Books", "typed": "Lumen Books"}

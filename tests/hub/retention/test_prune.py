@@ -66,11 +66,6 @@ def _secrets_of_old(workspace, other_workspace) -> None:
     SigningSecret.objects.update(signs_from=NOW - 10_000 * DAY)
 
 
-@pytest.fixture
-def production(workspace):
-    return workspace.workspace.environments.get(name="production")
-
-
 def keep(workspace, **days: int | None) -> None:
     RetentionPolicy.objects.update_or_create(workspace=workspace.workspace, defaults=days)
 

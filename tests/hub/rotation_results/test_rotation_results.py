@@ -19,11 +19,6 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def production(workspace):
-    return workspace.workspace.environments.get(name="production")
-
-
-@pytest.fixture
 def rotation(workspace):
     """Rotate the signing secret an hour ago. Return the secret that has signed since then."""
     moment = timezone.now() - 60 * MINUTE

@@ -28,11 +28,6 @@ PAGE = "/w/lumen-books/production/outcomes"
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def production(workspace):
-    return workspace.workspace.environments.get(name="production")
-
-
 def report(environment, conversation, key, *, hours):
     record_outcomes(environment, [Report(conversation, key)], now=NOW - timedelta(hours=hours))
 

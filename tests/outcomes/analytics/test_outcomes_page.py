@@ -23,11 +23,6 @@ PAGE = "/w/lumen-books/production/outcomes"
 KEY_PAGE = "/w/lumen-books/production/outcome"
 
 
-@pytest.fixture
-def production(workspace):
-    return workspace.workspace.environments.get(name="production")
-
-
 def chart_of(environment, **filters):
     return Analytics(environment, parse_period({}, now=timezone.now()), KeyFilters(**filters)).chart
 

@@ -23,16 +23,11 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation
 from wire.time.period import parse_period
-from workspaces.models import Environment, Membership
+from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now() - timedelta(hours=2)
 ALL = parse_period(QueryDict("range=all"), now=timezone.now())
-
-
-@pytest.fixture
-def production(workspace: Any) -> Environment:
-    return workspace.workspace.environments.get(name="production")
 
 
 @pytest.fixture

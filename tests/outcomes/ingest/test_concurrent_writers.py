@@ -31,11 +31,6 @@ from workspaces.secrets.rotate import rotate_secret
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def production(workspace) -> Environment:
-    return workspace.workspace.environments.get(name="production")
-
-
 def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
     """Run all functions at the same time on separate connections; raise the first exception of any."""
     start = Barrier(len(acts))

@@ -18,16 +18,6 @@ YEAR_2040 = datetime(2040, 11, 15, tzinfo=UTC)
 MONTHS = [Month(2040, 11), Month(2040, 12), Month(2041, 1), Month(2041, 2)]
 
 
-@pytest.fixture
-def production(workspace):
-    return workspace.workspace.environments.get(name="production")
-
-
-@pytest.fixture
-def staging(workspace):
-    return workspace.workspace.environments.get(name="staging")
-
-
 def reject(environment, at: datetime) -> None:
     Rejection.objects.create(
         environment=environment, occurred_at=at, reason="expired", version=2, operation="GET /orders", count=1

@@ -16,7 +16,7 @@ from django.utils import timezone
 from catalog.models import Drift
 from outcomes.ingest.record import Report, record_outcomes
 from tests.sample_data import fill_workspace
-from tests.workspaces.settings_pages.test_keys_page import client_with
+from tests.sign_in import sign_in_as
 from workspaces.annotations.views import ROWS_PER_PAGE
 from workspaces.keys.create import create_key
 from workspaces.models import Annotation, AuditEntry, Membership
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def editor(workspace):
-    return client_with(Membership.EDITOR, workspace)
+    return sign_in_as(Membership.EDITOR, workspace)
 
 
 def read(client, address):
@@ -181,7 +181,7 @@ def test_the_page_after_a_refused_form_does_not_refresh_itself_at_the_address_of
 def test_a_viewer_sees_no_forms(workspace, api):
     api.post("/api/annotations", {"text": "Deploy 4.2"})
     row = Annotation.objects.get()
-    html = read(client_with(Membership.VIEWER, workspace), f"{PAGE}?change={row.pk}&delete={row.pk}")
+    html = read(sign_in_as(Membership.VIEWER, workspace), f"{PAGE}?change={row.pk}&delete={row.pk}")
     assert "Deploy 4.2" in html
     assert '<form method="post" class="in' not in html
     assert "Add an annotation" not in html

@@ -8,21 +8,15 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from tests.workspaces.settings_pages.test_keys_page import client_with
+from tests.sign_in import sign_in_as
 from workspaces.audit.record import record_audit
 from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/audit"
-
-
-@pytest.fixture
-def admin(workspace) -> Client:
-    return client_with(Membership.ADMIN, workspace)
 
 
 def read_words(response) -> str:
@@ -167,7 +161,7 @@ def test_an_entry_names_and_links_what_it_is_about(admin, workspace):
 def test_other_workspaces_and_lower_roles_do_not_see_the_page(admin, workspace, other_workspace):
     assert all("other" not in json.dumps(row).lower() for row in rows(admin))
     assert len(rows(admin)) == 1
-    assert client_with(Membership.EDITOR, workspace).get(PAGE).status_code == 403
+    assert sign_in_as(Membership.EDITOR, workspace).get(PAGE).status_code == 403
     assert admin.get(PAGE.replace("lumen-books", "other-shop")).status_code == 404
     assert admin.post(PAGE).status_code == 405
 

@@ -4,18 +4,12 @@ import re
 import uuid
 
 import pytest
-from django.test import Client
 
-from tests.workspaces.settings_pages.test_keys_page import client_with
+from tests.sign_in import sign_in_as
 from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/environments"
-
-
-@pytest.fixture
-def admin(workspace) -> Client:
-    return client_with(Membership.ADMIN, workspace)
 
 
 def test_an_environment_is_added_labelled_archived_and_restored(admin, workspace):
@@ -118,7 +112,7 @@ def test_an_end_of_version_1_that_some_time_zone_cannot_show_is_refused(admin, w
 
 
 def test_only_admins_open_and_change_environments(workspace, other_workspace, admin):
-    editor = client_with(Membership.EDITOR, workspace)
+    editor = sign_in_as(Membership.EDITOR, workspace)
     actions = ("environments/create", "environments/staging/archive", "environments/staging/restore",
                "environments/staging/change", "v1-window")  # fmt: skip
     assert editor.get(PAGE).status_code == 403

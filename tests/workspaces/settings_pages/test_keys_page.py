@@ -5,10 +5,10 @@ import re
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.test import Client
 from django.utils import timezone
 
 from tests.at_once import run_twice_at_once
+from tests.sign_in import sign_in_as
 from workspaces.create import create_workspace
 from workspaces.keys.digest import hash_key
 from workspaces.models import ApiKey, Membership
@@ -16,19 +16,6 @@ from workspaces.models import ApiKey, Membership
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/keys"
 FORM = {"name": "orders-api", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
-
-
-def client_with(role, workspace):
-    user = get_user_model().objects.create_user(role)
-    Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def admin(workspace):
-    return client_with(Membership.ADMIN, workspace)
 
 
 def test_a_new_key_is_shown_once_after_a_redirect_and_works(admin, api):
@@ -161,7 +148,7 @@ def test_the_list_and_its_download_have_the_scopes_of_each_key(admin, workspace)
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_lower_roles_can_neither_open_nor_use_the_page(workspace, role):
-    client = client_with(role, workspace)
+    client = sign_in_as(role, workspace)
     key = ApiKey.objects.first()
     assert client.get(PAGE).status_code == 403
     assert client.get(f"{PAGE}.json").status_code == 403

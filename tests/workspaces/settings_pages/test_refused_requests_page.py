@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
-from tests.workspaces.settings_pages.test_keys_page import client_with
+from tests.sign_in import sign_in_as
 from wire.http.problems import CODES
 from workspaces.keys.create import store_new_key
 from workspaces.keys.revoke import revoke_key
@@ -21,11 +21,6 @@ from workspaces.templatetags.texts import code_spans
 pytestmark = pytest.mark.django_db
 PAGE = "/w/lumen-books/production/refused-requests"
 KEYS = "/w/lumen-books/production/keys"
-
-
-@pytest.fixture
-def admin(workspace):
-    return client_with(Membership.ADMIN, workspace)
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +124,7 @@ def test_refused_requests_of_another_workspace_are_not_shown(admin, workspace, o
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_only_admins_open_the_page(workspace, role):
-    assert client_with(role, workspace).get(PAGE).status_code == 403
+    assert sign_in_as(role, workspace).get(PAGE).status_code == 403
 
 
 def test_the_csv_of_hours_has_each_hour_also_in_iso_8601(admin, workspace):

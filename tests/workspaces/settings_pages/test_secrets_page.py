@@ -4,22 +4,16 @@ import re
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
+from tests.sign_in import sign_in_as
 from tests.workspaces.secrets.test_uses import build_acceptance, report
-from tests.workspaces.settings_pages.test_keys_page import client_with
 from workspaces.keys.create import create_key
 from workspaces.models import AuditEntry, Membership, SigningSecret
 from workspaces.secrets.rotate import find_signer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("close_nonce_connections")]
 PAGE = "/w/lumen-books/production/secrets"
-
-
-@pytest.fixture
-def admin(workspace) -> Client:
-    return client_with(Membership.ADMIN, workspace)
 
 
 def rotate(admin) -> str:
@@ -142,7 +136,7 @@ def test_a_refusal_is_shown_on_the_page(admin, workspace):
 
 
 def test_only_admins_see_and_rotate_secrets(workspace, other_workspace, admin):
-    editor = client_with(Membership.EDITOR, workspace)
+    editor = sign_in_as(Membership.EDITOR, workspace)
     assert [editor.get(PAGE).status_code, editor.post(f"{PAGE}/prepare").status_code] == [403, 403]
     foreign_secret = other_workspace.workspace.signing_secrets.get()
     assert admin.post(f"{PAGE}/{foreign_secret.pk}/revoke").status_code == 404

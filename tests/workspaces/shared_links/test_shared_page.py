@@ -14,7 +14,7 @@ from tests.catalog.reports import environment_of
 from tests.page_queries import list_page_names
 from tests.reload_workspace import reload_workspace
 from tests.sample_data import fill_workspace
-from tests.workspaces.settings_pages.test_keys_page import client_with
+from tests.sign_in import sign_in_as
 from workspaces.models import AuditEntry, Membership, SharedLink
 from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.shared_links.links import revoke_link, share_page
@@ -37,11 +37,6 @@ def filled_workspace(module_workspace, connect):
 @pytest.fixture
 def workspace(filled_workspace):
     return reload_workspace(filled_workspace)
-
-
-@pytest.fixture
-def production(workspace):
-    return environment_of(workspace)
 
 
 @pytest.fixture
@@ -233,7 +228,7 @@ def test_only_a_digest_is_stored_and_the_token_is_in_no_audit_entry(production):
 
 
 def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger):
-    editor = client_with(Membership.EDITOR, workspace)
+    editor = sign_in_as(Membership.EDITOR, workspace)
     page = editor.get("/w/lumen-books/production/outcomes?q=purchase&range=30d").content.decode()
     assert '<input type="hidden" name="query" value="q=purchase&amp;range=30d">' in page
     form = {"page": "outcomes", "query": "q=purchase&range=30d", "days": "7"}
@@ -270,19 +265,19 @@ def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger
     ],
 )
 def test_the_page_says_what_cannot_be_shared(workspace, form, words):
-    editor = client_with(Membership.EDITOR, workspace)
+    editor = sign_in_as(Membership.EDITOR, workspace)
     assert words in editor.post(f"{LIST}/add", form).content.decode()
     assert not SharedLink.objects.exists()
 
 
 def test_a_viewer_sees_no_share_button(workspace):
-    viewer = client_with(Membership.VIEWER, workspace)
+    viewer = sign_in_as(Membership.VIEWER, workspace)
     assert "Make the link" not in viewer.get("/w/lumen-books/production/outcomes").content.decode()
 
 
 def test_a_link_of_another_workspace_cannot_be_revoked(workspace, other_workspace, stranger):
     address = share(environment_of(other_workspace))
-    editor = client_with(Membership.EDITOR, workspace)
+    editor = sign_in_as(Membership.EDITOR, workspace)
     editor.post(f"{LIST}/{SharedLink.objects.get().pk}/revoke")
     assert stranger.get(address).status_code == 200
     assert "Outcomes of" not in editor.get(LIST).content.decode()

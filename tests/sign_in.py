@@ -1,0 +1,18 @@
+"""Browsers that are signed in to a workspace, for tests of its pages."""
+
+from __future__ import annotations
+
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from workspaces.create import NewWorkspace
+from workspaces.models import Membership
+
+
+def sign_in_as(role: str, created: NewWorkspace) -> Client:
+    """Return the browser of a new member with this role, whose name is that of the role."""
+    user = get_user_model().objects.create_user(role)
+    Membership.objects.create(workspace=created.workspace, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
