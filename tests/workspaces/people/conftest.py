@@ -1,10 +1,9 @@
 """Fixtures of the tests about people."""
 
 import pytest
-from django.utils import timezone
 
+from tests.workspaces.people.account_browser import create_ada, sign_in_and_confirm
 from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, run_provider
-from workspaces.people.invitations.accept import create_invited_user
 
 
 @pytest.fixture(autouse=True)
@@ -31,5 +30,11 @@ def provider(_running_provider, settings):
 
 
 @pytest.fixture
-def ada(db):
-    return create_invited_user(ADA["email"], now=timezone.now(), username="ada")
+def ada(workspace):
+    return create_ada(workspace)
+
+
+@pytest.fixture
+def browser(ada):
+    """Return a browser in which Ada has signed in and confirmed her password."""
+    return sign_in_and_confirm()

@@ -12,25 +12,13 @@ from tests.workspaces.people.account_browser import (
     PASSWORD,
     actions,
     add_app,
-    create_ada,
     is_signed_in,
     sign_in,
-    sign_in_and_confirm,
 )
 from workspaces.models import AuditEntry
 from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(workspace):
-    return create_ada(workspace)
-
-
-@pytest.fixture
-def browser(ada):
-    return sign_in_and_confirm()
 
 
 @pytest.mark.parametrize("name", ["ada", "ADA", "ada@example.com", "Ada@Example.COM"])

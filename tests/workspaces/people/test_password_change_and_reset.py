@@ -11,24 +11,12 @@ from tests.workspaces.people.account_browser import (
     NEW_PASSWORD,
     PASSWORD,
     actions,
-    create_ada,
     is_signed_in,
     sign_in,
-    sign_in_and_confirm,
 )
 from tests.workspaces.people.mails import read_mails
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(workspace):
-    return create_ada(workspace)
-
-
-@pytest.fixture
-def browser(ada):
-    return sign_in_and_confirm()
 
 
 def test_changing_the_password_needs_the_old_one_and_ends_other_sessions(ada, browser):

@@ -18,26 +18,14 @@ from tests.workspaces.people.account_browser import (
     PASSWORD,
     actions,
     add_app,
-    create_ada,
     is_signed_in,
     sign_in,
-    sign_in_and_confirm,
 )
 from tests.workspaces.people.authenticator_app import read_code
 from workspaces.models import AuditEntry
 from workspaces.people.sign_in.links import create_link
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(workspace):
-    return create_ada(workspace)
-
-
-@pytest.fixture
-def browser(ada):
-    return sign_in_and_confirm()
 
 
 def test_an_authenticator_app_is_asked_for_after_the_password_and_each_code_works_once(ada, browser):
