@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from typing import Any
+
+from tests.page_text import read_unescaped_html
 
 
 def address(created: Any, page: str, form: str = "", environment: str = "production") -> str:
@@ -15,7 +16,7 @@ def address(created: Any, page: str, form: str = "", environment: str = "product
 def open_page(client: Any, created: Any, page: str, environment: str = "production", /, **query: str) -> str:
     response = client.get(address(created, page, environment=environment), query)
     assert response.status_code == 200, response.content
-    return unescape(" ".join(response.content.decode().split()))
+    return read_unescaped_html(response)
 
 
 def read_words(page: str) -> str:

@@ -17,6 +17,7 @@ from alerts.setup.target_address import CheckedAddress
 from alerts.setup.targets import change_target, delete_target
 from tests.alerts.alerts import deliver_due, make_alert
 from tests.alerts.pages.alert_pages import PAGE, read
+from tests.page_text import read_html
 from wire.errors import InvalidRequest
 from workspaces.models import AuditEntry, Environment
 
@@ -51,7 +52,7 @@ def test_a_webhook_s_secret_is_shown_once(admin, receiver):
 def test_a_target_that_is_refused_is_shown_again_with_the_reason(admin, form, message):
     answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "ops", "address": "https://x", **form})
     assert answer.status_code == 200
-    page = " ".join(answer.content.decode().split())
+    page = read_html(answer)
     assert message in page
     assert f'hx-get="{PAGE}"' in page, "the preview of the other form works as before"
     assert '<p class="soft"> To save it, <a href="#new-target">add a target</a>' in page, "no fault of the other form"

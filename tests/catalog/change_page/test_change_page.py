@@ -25,6 +25,7 @@ from catalog.drift.compare_outlines import Change
 from catalog.models import Drift, DriftMute
 from tests.at_once import run_twice_at_once
 from tests.catalog.reports import deliver, environment_of, observation
+from tests.page_text import read_unescaped_html
 from workspaces.models import AuditEntry, Membership
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def total(start: str) -> Drift:
 def open_page(client: Any, address: str, **query: str) -> str:
     response = client.get(address, query)
     assert response.status_code == 200, response.content
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 def list_new(client: Any, start: str) -> list[str]:

@@ -20,6 +20,7 @@ from catalog.rules import template_rules
 from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from catalog.rules.template_rules import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, undo_override
+from tests.page_text import read_html
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -235,7 +236,7 @@ def test_a_member_resets_a_node_and_undoes_it_on_the_page(browser_client, change
 def test_the_row_of_a_node_that_was_not_observed_since_its_reset_claims_nothing(browser_client, changed_workspace):
     reset_node("/total")
     start = f"/w/{changed_workspace.workspace.slug}/production/operation"
-    page = " ".join(browser_client.get(start, {"method": "GET", "path": PATH}).content.decode().split())
+    page = read_html(browser_client.get(start, {"method": "GET", "path": PATH}))
     row = page.partition("History of /total")[2].partition("⋯")[0]
     assert '<span class="tag">baseline reset</span>' in row
     assert "not counted before the reset" in row

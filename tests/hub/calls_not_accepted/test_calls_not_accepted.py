@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,6 +10,7 @@ from django.utils import timezone
 from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from tests.page_text import read_html
 from workspaces.models import Environment, SigningSecret
 
 START = "/w/lumen-books/production"
@@ -42,12 +42,8 @@ def mint(production: Environment, issued_at: datetime) -> str:
     return f"{START}/toolcall?id=call_1"
 
 
-def tidy(response: Any) -> str:
-    return " ".join(response.content.decode().split())
-
-
 def test_the_list_of_rejections_says_it_first(browser_client, signs_from):
-    page = tidy(browser_client.get(f"{START}/rejections"))
+    page = read_html(browser_client.get(f"{START}/rejections"))
     assert ALARM in page
     assert page.index(ALARM) < page.index('aria-label="Filters"')
     assert "See them</a>" in page
@@ -55,7 +51,9 @@ def test_the_list_of_rejections_says_it_first(browser_client, signs_from):
 
 def test_the_rejections_since_then_say_it_without_a_link_to_themselves(browser_client, signs_from):
     moment = signs_from.isoformat()
-    page = tidy(browser_client.get(f"{START}/rejections", {"reason": "bad-signature", "since": moment, "from": moment}))
+    page = read_html(
+        browser_client.get(f"{START}/rejections", {"reason": "bad-signature", "since": moment, "from": moment})
+    )
     assert ALARM in page
     assert "See them</a>" not in page
 
@@ -64,23 +62,23 @@ def test_in_usual_times_nothing_is_said(browser_client, production):
     key = production.workspace.api_keys.get(name="report")
     facts = [Verification("accepted", timezone.now(), count=90), Verification("expired", timezone.now())]
     record_verifications(production, facts, api_key=key)
-    assert "Calls are not accepted" not in tidy(browser_client.get(f"{START}/rejections"))
+    assert "Calls are not accepted" not in read_html(browser_client.get(f"{START}/rejections"))
 
 
 def test_a_call_that_the_new_secret_signed_is_not_taken_for_accepted(browser_client, production, signs_from):
-    page = tidy(browser_client.get(mint(production, signs_from + MINUTE)))
+    page = read_html(browser_client.get(mint(production, signs_from + MINUTE)))
     assert "The call cannot have been accepted." in page
     assert "<code>gas_new1…</code> signed its intent" in page
 
 
 def test_a_call_of_the_secret_before_may_have_been_accepted(browser_client, production, signs_from):
-    assert "cannot have been accepted" not in tidy(browser_client.get(mint(production, signs_from - MINUTE)))
+    assert "cannot have been accepted" not in read_html(browser_client.get(mint(production, signs_from - MINUTE)))
 
 
 def test_the_list_of_tool_calls_says_which_cannot_have_been_accepted(browser_client, production, signs_from):
     mint(production, signs_from - MINUTE)
-    page = tidy(browser_client.get(f"{START}/toolcalls"))
+    page = read_html(browser_client.get(f"{START}/toolcalls"))
     assert ALARM in page
     assert "cannot have been accepted" not in page
     mint(production, signs_from + MINUTE)
-    assert tidy(browser_client.get(f"{START}/toolcalls")).count("cannot have been accepted") == 1
+    assert read_html(browser_client.get(f"{START}/toolcalls")).count("cannot have been accepted") == 1

@@ -15,16 +15,13 @@ from intents.reports.verification import Verification
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from wire.time.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
 from workspaces.secrets.uses import SecretUses, record_uses
 
 PAGE = "/w/lumen-books/production/keys"
-
-
-def tidy(response):
-    return " ".join(response.content.decode().split())
 
 
 def read_rows(page, key):
@@ -55,7 +52,7 @@ def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers
     Rejection.objects.update(api_key=key)
     record_verifications(staging, [Verification("expired", now, count=2)])
 
-    page = tidy(browser_client.get(PAGE))
+    page = read_html(browser_client.get(PAGE))
     assert read_uses(page, key) == {
         "production": ("3", "2", "0", "0", "–"), "staging": ("0", "0", "4", "0", "–")
     }  # fmt: skip
@@ -64,7 +61,7 @@ def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers
         for address, number in re.findall(r'href="([^"]+#[-\w]+)">(\d+)</a>', "".join(read_rows(page, key)))
     }
     assert set(links) == {"3", "2", "4"}
-    rates = tidy(browser_client.get(links["3"].partition("#")[0])).partition("Broken rate by API key")[2]
+    rates = read_html(browser_client.get(links["3"].partition("#")[0])).partition("Broken rate by API key")[2]
     assert '<td class="num">3</td>' in rates
     joins = browser_client.get(links["2"].partition("#")[0])
     assert {join.conversation_id for join, *_ in joins.context["joins"]} == {"a", "b"}
@@ -89,11 +86,11 @@ def test_a_filter_by_key_narrows_the_downloads_alike_and_an_unknown_key_is_named
         rows = json.loads(browser_client.get(f"{address}.json?by={key.prefix}").getvalue())["tables"][table]
         assert len(rows) == 1
         assert browser_client.get(f"{address}.json?by=gak_unknown1").status_code == 400
-        assert "does not know by=gak_unknown1" in tidy(browser_client.get(f"{address}?by=gak_unknown1"))
+        assert "does not know by=gak_unknown1" in read_html(browser_client.get(f"{address}?by=gak_unknown1"))
 
 
 def test_a_key_whose_uses_are_not_recorded_says_so(browser_client, workspace):
-    page = tidy(browser_client.get(PAGE))
+    page = read_html(browser_client.get(PAGE))
     for key in ApiKey.objects.filter(workspace=workspace.workspace):
         row = "".join(read_rows(page, key))
         if key.kind == ApiKey.PUBLISHABLE:
@@ -108,7 +105,7 @@ def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_clie
     production = workspace.workspace.environments.get(name="production")
     key = workspace.workspace.api_keys.get(name="report")
     record_outcomes(production, [Report("a", "purchase")], now=timezone.now(), reported_by=key.pk)
-    assert read_uses(tidy(browser_client.get(PAGE)), key) == {"production": ("1", "1", "0", "0", "–")}
+    assert read_uses(read_html(browser_client.get(PAGE)), key) == {"production": ("1", "1", "0", "0", "–")}
 
 
 def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client, workspace):
@@ -129,7 +126,7 @@ def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client
     move = move_broken_joins(staging, production, period, actor="ann", now=now)
     assert move.outcomes == 3
     assert count_reported() == {"production": (1, 0), "staging": (4, 1)}
-    assert read_uses(tidy(browser_client.get(PAGE)), key) == {
+    assert read_uses(read_html(browser_client.get(PAGE)), key) == {
         "production": ("1 besides, 3 moved here from staging", "0", "0", "0", "–"),
         "staging": ("4 3 of them moved to production", "1", "0", "0", "–"),
     }
@@ -137,7 +134,7 @@ def test_moved_outcomes_stay_reported_to_where_they_were_reported(browser_client
     assert [(use["outcomes"], use["movedAway"], use["movedHere"]) for use in exported] == [(1, 0, 3), (4, 3, 0)]
     undo_move(move, actor="ann", now=now)
     assert count_reported() == {"production": (1, 0), "staging": (4, 4)}
-    assert read_uses(tidy(browser_client.get(PAGE)), key)["staging"][0] == "4"
+    assert read_uses(read_html(browser_client.get(PAGE)), key)["staging"][0] == "4"
 
 
 def test_a_key_was_last_used_when_it_sent_its_last_request_or_its_later_verification(workspace):
@@ -170,5 +167,5 @@ def test_a_decision_counts_for_the_key_that_made_it(browser_client, workspace, a
     api.post(f"/api/confirmations/{confirmation}/decision", {"decision": "confirm"})
     exported = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["uses"]
     assert [(use["environment"], use["decisions"]) for use in exported] == [("production", 1)]
-    uses = tidy(browser_client.get(PAGE)).partition('id="uses"')[2].partition("</table>")[0]
+    uses = read_html(browser_client.get(PAGE)).partition('id="uses"')[2].partition("</table>")[0]
     assert 'data-is="Decisions">1</td>' in uses  # no link: Confirmations cannot list the decisions of one key

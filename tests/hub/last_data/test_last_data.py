@@ -14,12 +14,9 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from tests.catalog.reports import observation, report
+from tests.page_text import read_html
 
 PAGE = "/w/lumen-books/production/environments"
-
-
-def tidy(response):
-    return " ".join(response.content.decode().split())
 
 
 def read_rows(client):
@@ -30,7 +27,7 @@ def read_rows(client):
 def test_an_environment_without_data_says_so(browser_client, workspace):
     empty = {"witnessReportAt": None, "outcomeAt": None, "verificationAt": None, "deadLetters": 0}
     assert read_rows(browser_client) == {"production": empty, "staging": empty}
-    page = tidy(browser_client.get(PAGE))
+    page = read_html(browser_client.get(PAGE))
     assert page.count('<span class="soft">none</span>') == 6
     assert page.count("no report") == 2
 
@@ -59,7 +56,7 @@ def test_the_last_report_of_each_kind_and_dead_letters_are_listed(browser_client
     for _ in range(2):
         assert api.post("/api/witness-reports", report(observation())).status_code == 202
     WitnessReport.objects.update(dead_lettered_at=now, fault="It cannot be folded.")
-    page = tidy(browser_client.get(PAGE))
+    page = read_html(browser_client.get(PAGE))
     assert ">3 h ago</time>" in page
     assert '/w/lumen-books/production/catalog#dead-letters"> 2 reports</a>' in page
     rows = read_rows(browser_client)
@@ -75,4 +72,4 @@ def test_the_last_observation_stands_for_reports_that_are_no_longer_stored(brows
     fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
     WitnessReport.objects.all().delete()
     assert read_rows(browser_client)["production"]["witnessReportAt"]
-    assert "no report" in tidy(browser_client.get(PAGE))
+    assert "no report" in read_html(browser_client.get(PAGE))

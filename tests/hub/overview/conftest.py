@@ -3,8 +3,9 @@
 import pytest
 
 from tests.hub.overview.overview_page import PAGE
+from tests.page_text import read_html
 
 
 @pytest.fixture
 def overview(browser_client, workspace):
-    return lambda query="": browser_client.get(PAGE + query).content.decode()
+    return lambda query="": read_html(browser_client.get(PAGE + query))

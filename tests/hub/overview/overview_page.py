@@ -18,10 +18,6 @@ CONFIRMATION_REQUEST = {
 }
 
 
-def tidy(page: str) -> str:
-    return " ".join(page.split())
-
-
 def report_outcomes(api, *ids):
     outcomes = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
     assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200

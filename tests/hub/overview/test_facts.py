@@ -16,7 +16,8 @@ from intents.reports.verification import Verification
 from outcomes.broken_joins.moves.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.hub.overview.overview_page import add_data_of_last_year, read_export, tidy
+from tests.hub.overview.overview_page import add_data_of_last_year, read_export
+from tests.page_text import read_html
 from tests.sample_data import fill_workspace
 from wire.time.period import parse_period
 from workspaces.templatetags.numbers import SMALLEST_POINTS
@@ -66,7 +67,7 @@ def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_cli
     if not is_new:
         add_data_of_last_year(workspace, api)
     words = "no data before <time" if is_new else "none in the 7 days before"
-    overview = " ".join(browser_client.get(f"{start}/overview").content.decode().split()).partition("<main")[2]
+    overview = read_html(browser_client.get(f"{start}/overview")).partition("<main")[2]
     assert overview.count("data since <time") == is_new  # once, in the head of the page
     assert "no data before" not in overview.lower()
     assert overview.count("none before") >= (0 if is_new else 4)
@@ -75,7 +76,7 @@ def test_every_page_uses_the_same_words_if_there_is_no_previous_data(browser_cli
         ("outcome?key=purchase", 1),
         ("rejections", 3 if is_new else 4),
     ):
-        html = " ".join(browser_client.get(f"{start}/{page}").content.decode().split())
+        html = read_html(browser_client.get(f"{start}/{page}"))
         assert html.partition("<main")[2].count(words) >= times, page
         assert " against " not in html.partition('class="card facts"')[2].partition("</section>")[0]
 
@@ -98,9 +99,10 @@ def test_rates_on_both_sides_of_a_rounding_limit_do_not_differ():
     assert Fact("brokenJoins", "Broken joins", "joins", 58, 201, 128, 444).points == "±0"
 
 
-def drop_tag(tag):
-    """Return what a reader sees in place of a tag: nothing for `</span>`, and a space for any other."""
-    return "" if tag[0] == "</span>" else " "
+def read_words(html):
+    """Return what a reader sees of HTML: nothing in place of `</span>`, and a space in place of any other tag."""
+    words = re.sub(r"</span>|<[^>]*>", lambda tag: "" if tag[0] == "</span>" else " ", html)
+    return " ".join(words.split())
 
 
 def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client, workspace):
@@ -113,15 +115,15 @@ def test_a_broken_rate_that_a_move_changed_did_not_fall(overview, browser_client
         register_conversations(staging, [Arrival(name) for name in names[15:]], now=when)
         record_outcomes(production, [Report(name, "purchase") for name in names], now=when)
     register_conversations(production, [Arrival("begin")], now=now - timedelta(days=20))
-    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
+    page = read_words(overview("?range=7d"))
     assert "5 of 20; ±0 points" in page
     move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
     assert move.outcomes == 5
-    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, overview("?range=7d")))
+    page = read_words(overview("?range=7d"))
     moves = "5 moved to staging; with them 25.0 %, ±0 points"
     assert f"0 of 15 {moves}" in page
     joins = browser_client.get("/w/lumen-books/production/joins?range=7d").content.decode()
-    joins = tidy(re.sub("</span>|<[^>]*>", drop_tag, joins))
+    joins = read_words(joins)
     assert f"of 15 reported {moves} against the 7 days before" in joins
     facts = {fact["fact"]: (fact["movedHere"], fact["movedAway"]) for fact in read_export(browser_client, "facts")}
     assert facts["brokenJoins"] == (0, 5)
@@ -143,7 +145,7 @@ def test_outcomes_that_were_moved_here_are_no_rise(browser_client, workspace):
     move = move_broken_joins(production, staging, parse_period({}, now=now), actor="ann", now=now)
     assert move.outcomes == 2
     html = browser_client.get("/w/lumen-books/staging/overview?range=7d").content.decode()
-    page = tidy(re.sub("</span>|<[^>]*>", drop_tag, html))
+    page = read_words(html)
     assert "Outcomes 5 −25.0 % without the 2 moved here" in page
     assert "0 of 5 2 moved here from production; without them 0 %, ±0 points" in page
     assert not re.search(r'class="nowrap (up|down)">\s*−25', html)  # with the moves there are more

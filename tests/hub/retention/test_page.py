@@ -17,6 +17,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.models import Conversation
+from tests.page_text import read_html
 from tests.sample_data import fill_workspace
 from tests.sign_in import sign_in_as
 from workspaces import tasks
@@ -102,7 +103,7 @@ def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, workspa
     production = workspace.workspace.environments.get(name="production")
     for age in (1, 40, 50):
         record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
-    page = " ".join(admin.post(DAYS, {**EMPTY, "rejections": "30"}).content.decode().split())
+    page = read_html(admin.post(DAYS, {**EMPTY, "rejections": "30"}))
     assert "for good:</b> 2 of Rejections." in page
     assert not RetentionPolicy.objects.filter(rejections=30).exists()
     sure = re.search(r'name="sure" value="([^"]*)"', page)[1]
@@ -145,7 +146,7 @@ def test_a_deletion_names_the_environment_as_it_is_named_in_reports(admin, works
     record_outcomes(environment, [Report("conv_9", "purchase")], now=timezone.now())
     assert ">staging</option>" in re.sub(r"\s*([<>])\s*", r"\1", admin.get(PAGE).content.decode())
     step = admin.post(DELETIONS, {"subject": "conversation", "name": "conv_9", "environment": "staging"})
-    assert "Stored about <code>conv_9</code> in staging:" in " ".join(step.content.decode().split())
+    assert "Stored about <code>conv_9</code> in staging:" in read_html(step)
 
 
 def test_a_user_is_deleted_and_an_unknown_user_is_reported(admin, api):

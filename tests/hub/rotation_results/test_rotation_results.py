@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from tests.page_text import read_html
 from workspaces.models import SigningSecret
 
 PAGE = "/w/lumen-books/production/secrets"
@@ -26,10 +27,6 @@ def rotation(workspace):
     return SigningSecret.objects.create(
         workspace=workspace.workspace, ciphertext=b"", prefix="gas_new1", created_at=moment, signs_from=moment
     )
-
-
-def tidy(response):
-    return " ".join(response.content.decode().split())
 
 
 def read_results(client):
@@ -49,7 +46,7 @@ def test_a_backend_without_the_new_secret_is_named_with_both_counts(browser_clie
     record(production, rotation, "bad-signature", -600, count=1)
     record(production, rotation, "accepted", 2, count=3)  # their intents were signed before the rotation
     record(production, rotation, "bad-signature", 3, count=37)
-    page = tidy(browser_client.get(PAGE))
+    page = read_html(browser_client.get(PAGE))
     assert "Production accepts no call that <code>gas_new1…</code> signed." in page
     assert "0 accepted, 37 rejected as <code>bad-signature</code>" in page
     assert "Add <code>gas_new1…</code> to the secrets of the backend and deploy it." in page
@@ -57,7 +54,7 @@ def test_a_backend_without_the_new_secret_is_named_with_both_counts(browser_clie
     assert (row["environment"], row["accepted"], row["badSignatures"]) == ("production", 0, 37)
     assert (row["badSignaturesBefore"], row["verificationsBefore"], row["noneAcceptedSince"]) == (1, 991, True)
     [sentence] = re.findall(SENTENCE, page)
-    overview = tidy(browser_client.get(OVERVIEW))
+    overview = read_html(browser_client.get(OVERVIEW))
     assert sentence in overview
     assert f"{rotation.signs_from:%H:%M:%S}</time>): 0 accepted, 37 rejected" in sentence
     assert "No call was accepted" not in overview
@@ -73,7 +70,7 @@ def test_an_old_intent_that_is_accepted_neither_ends_the_alarm_nor_changes_the_c
     for minutes in (1, 2, 3):
         record(production, rotation, "accepted", minutes, secret=previous.prefix)  # signed before the rotation
         for address in (PAGE, OVERVIEW):
-            assert "0 accepted, 13 rejected as" in tidy(browser_client.get(address))
+            assert "0 accepted, 13 rejected as" in read_html(browser_client.get(address))
     assert read_results(browser_client)[0]["noneAcceptedSince"] is True
 
 
@@ -87,9 +84,9 @@ def test_see_them_lists_the_rejections_that_the_sentence_counts(browser_client, 
     record(production, rotation, "bad-signature", 0.1, count=9)
     record(production, rotation, "bad-signature", 30, count=28)
     for address in (PAGE, OVERVIEW):
-        page = tidy(browser_client.get(address))
+        page = read_html(browser_client.get(address))
         link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
-        list_head = tidy(browser_client.get(link)).partition("Latest rejections")[2]
+        list_head = read_html(browser_client.get(link)).partition("Latest rejections")[2]
         assert "2 since <time" in list_head[:400]
         assert f"{signs_from:%H:%M:%S}</time>, for 37 calls" in list_head
 
@@ -105,7 +102,7 @@ def test_rejections_in_the_second_of_the_rotation_are_counted(browser_client, pr
     for occurred_at, count in ((second - timedelta(seconds=1), 3), (second, 4), (second + MINUTE, 9)):
         record_verifications(production, [Verification("bad-signature", occurred_at, count=count)], api_key=key)
     for address in (PAGE, OVERVIEW):
-        page = tidy(browser_client.get(address))
+        page = read_html(browser_client.get(address))
         assert "0 accepted, 13 rejected as" in page
         link = unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1])
         answer = browser_client.get(link)
@@ -122,18 +119,18 @@ def test_see_them_lists_the_rejections_after_the_last_accepted_call(browser_clie
     for result, seconds, count in (("accepted", 0, 1), ("expired", 0, 2), ("expired", 1, 9)):
         occurred_at = accepted_at + timedelta(seconds=seconds)
         record_verifications(production, [Verification(result, occurred_at, count=count)])
-    page = tidy(browser_client.get(OVERVIEW))
+    page = read_html(browser_client.get(OVERVIEW))
     assert f"{accepted_at:%H:%M:%S}</time>.</b> 9 were rejected, all as <code>expired</code>" in page
     answer = browser_client.get(unescape(re.search(r'href="([^"]*/rejections\?[^"]*)">See them', page)[1]))
     assert answer.context["listed_calls"] == 9
-    assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{accepted_at:%H:%M:%S}</time>", tidy(answer))
+    assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{accepted_at:%H:%M:%S}</time>", read_html(answer))
 
 
 def test_the_outage_is_not_shown_again_as_a_rise(browser_client, production, rotation):
     record(production, rotation, "accepted", -8 * 1440, count=9000)
     record(production, rotation, "accepted", -60, count=40)
     record(production, rotation, "bad-signature", 3, count=37)
-    overview = tidy(browser_client.get(OVERVIEW))
+    overview = read_html(browser_client.get(OVERVIEW))
     assert "Production accepts no call" in overview
     assert "More calls are rejected" not in overview
     assert "for a new reason" not in overview
@@ -145,15 +142,15 @@ def test_calls_that_were_verified_with_the_new_secret_are_counted(browser_client
     record(production, rotation, "accepted", 10, count=5, secret="gas_new1")
     [row] = read_results(browser_client)
     assert (row["accepted"], row["badSignatures"], row["noneAcceptedSince"]) == (5, 37, False)
-    assert "accepts no call" not in tidy(browser_client.get(PAGE))
-    assert "accepts no call" not in tidy(browser_client.get(OVERVIEW))
+    assert "accepts no call" not in read_html(browser_client.get(PAGE))
+    assert "accepts no call" not in read_html(browser_client.get(OVERVIEW))
 
 
 def test_a_backend_that_does_not_report_its_secret_is_not_said_to_lack_it(browser_client, production, rotation):
     record(production, rotation, "accepted", 20, count=5)
     [row] = read_results(browser_client)
     assert (row["accepted"], row["noneAcceptedSince"]) == (None, False)
-    assert "not reported" in tidy(browser_client.get(PAGE))
+    assert "not reported" in read_html(browser_client.get(PAGE))
     old = SigningSecret.objects.exclude(pk=rotation.pk).get()
     record(production, rotation, "accepted", 30, count=5, secret=old.prefix)
     record(production, rotation, "bad-signature", 31, count=2)
@@ -164,5 +161,5 @@ def test_a_backend_that_does_not_report_its_secret_is_not_said_to_lack_it(browse
 def test_another_reason_does_not_blame_the_secret(browser_client, production, rotation):
     record(production, rotation, "accepted", -600, count=990)
     record(production, rotation, "expired", 3, count=37)
-    assert "accepts no call" not in tidy(browser_client.get(PAGE))
-    assert "accepts no call" not in tidy(browser_client.get(OVERVIEW))
+    assert "accepts no call" not in read_html(browser_client.get(PAGE))
+    assert "accepts no call" not in read_html(browser_client.get(OVERVIEW))

@@ -16,6 +16,7 @@ from affidavit import REASONS
 from hub.search import keys_reasons_annotations as named_things
 from hub.search.results import MAX_RESULTS
 from tests.catalog.reports import environment_of
+from tests.page_text import read_html
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.create import NewWorkspace
 from workspaces.keys.create import create_key
@@ -164,5 +165,5 @@ def test_a_percent_sign_is_no_wildcard(browser_client, start, workspace):
 
 
 def test_the_page_names_what_can_be_found(browser_client, start):
-    page = " ".join(browser_client.get(f"{start}/search").content.decode().split())
+    page = read_html(browser_client.get(f"{start}/search"))
     assert "rejection reasons, annotations and pages by a part of their name, and API keys for admins" in page

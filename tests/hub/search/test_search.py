@@ -6,7 +6,6 @@ import json
 import re
 import uuid
 from datetime import timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, environment_of, observation, report
+from tests.page_text import read_unescaped_html
 from tests.reload_workspace import reload_workspace
 from wire.time.period import parse_period
 from workspaces.create import NewWorkspace
@@ -77,7 +77,7 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
     response = client.get(f"{start}/search", {"q": text}, headers=headers)
     assert response.status_code == 200
     assert "no-store" in response["Cache-Control"]
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,10 @@ from catalog.models import Operation
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, observation
+from tests.page_text import read_html
 
 CATALOG = "/w/lumen-books/production/catalog"
 OPERATION = "/w/lumen-books/production/operation"
-
-
-def tidy(response):
-    return " ".join(response.content.decode().split())
 
 
 def list_paths(client, **query):
@@ -45,7 +42,7 @@ def test_the_catalog_tells_verified_operations_from_those_that_never_were(browse
     verified = list_paths(browser_client)
     assert verified["GET /orders/{orderId}"]
     assert verified["POST /refunds"] is None
-    page = tidy(browser_client.get(CATALOG))
+    page = read_html(browser_client.get(CATALOG))
     assert page.count('<span class="tag">never</span>') == 2
     assert "named no operation" not in page
 
@@ -60,12 +57,12 @@ def test_a_verification_of_an_operation_shown_under_another_counts_for_that_one(
 def test_the_page_names_the_confirmation_only_if_a_backend_verifies_the_operation(browser_client, production):
     """A backend that verifies nothing also accepts calls without a confirmation."""
     query = {"method": "POST", "path": "/refunds"}
-    page = tidy(browser_client.get(OPERATION, query))
+    page = read_html(browser_client.get(OPERATION, query))
     assert re.search(r'Last checked</small> <div class="v"> <a href="[^"]*show=unverified">never</a>', page)
     assert "needs a confirmation" not in page
     assert ">rejections</a>" not in page
     record_verifications(production, [Verification("missing-header", timezone.now(), 0, "POST /refunds")])
-    page = tidy(browser_client.get(OPERATION, query))
+    page = read_html(browser_client.get(OPERATION, query))
     assert re.search(r'Last checked</small> <div class="v"> <time', page)
     assert "needs a confirmation</a>" in page
     (rejections,) = re.findall(r'<a href="([^"]*)">rejections</a>', page)
@@ -74,5 +71,5 @@ def test_the_page_names_the_confirmation_only_if_a_backend_verifies_the_operatio
 
 def test_verifications_without_an_operation_are_mentioned(browser_client, production):
     record_verifications(production, [Verification("accepted", timezone.now())])
-    assert "Verifications that named no operation count for none of these." in tidy(browser_client.get(CATALOG))
+    assert "Verifications that named no operation count for none of these." in read_html(browser_client.get(CATALOG))
     assert set(list_paths(browser_client, show="verified")) == set()

@@ -18,6 +18,7 @@ from intents.gate.filters import STATES
 from intents.gate.needs_confirmation import Call
 from intents.gate.queries import match_state
 from intents.models import Confirmation
+from tests.page_text import read_html
 from workspaces.models import AuditEntry
 
 CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
@@ -145,7 +146,7 @@ def test_a_decided_row_says_when_it_takes_effect_and_is_not_counted_as_pending(
 ):
     assert '<span class="tag warn">1 pending</span>' in browser_client.get(address).content.decode()
     decide(pending_confirmation, "decline")
-    page = " ".join(browser_client.get(address).content.decode().split())
+    page = read_html(browser_client.get(address))
     cell = re.search(r'data-is="Decision" class="soft nowrap">(.*?)</td>', page)[1]
     pending_confirmation.refresh_from_db()
     assert f"takes effect at {pending_confirmation.effective_at:%H:%M:%S}" in cell
@@ -158,11 +159,11 @@ def test_the_time_that_is_left_is_counted_down_and_without_script_its_end_is_nam
     decide, browser_client, address, pending_confirmation, set_clock
 ):
     set_clock(pending_confirmation.expires_at - timedelta(seconds=68))
-    page = " ".join(browser_client.get(address).content.decode().split())
+    page = read_html(browser_client.get(address))
     assert '<span class="only-script" data-seconds-left="68">1 min 08 s</span>' in page
     assert f'<span class="without-script">at {pending_confirmation.expires_at:%H:%M:%S}</span>' in page
     decide(pending_confirmation, "confirm")
-    page = " ".join(browser_client.get(address).content.decode().split())
+    page = read_html(browser_client.get(address))
     assert 'Undo <span class="only-script" data-seconds-left="10">10 s</span>' in page
 
 
@@ -222,7 +223,7 @@ def test_a_viewer_is_offered_no_decision_and_reads_who_decides(decide, address, 
 
 
 def test_the_hash_of_the_arguments_is_folded_beside_the_summary(browser_client, address, pending_confirmation):
-    page = " ".join(browser_client.get(address).content.decode().split())
+    page = read_html(browser_client.get(address))
     assert f'<summary aria-label="Hash of the arguments">hash</summary> <code>{CALL.args_hash}</code>' in page
     head = page.partition("<h2>Pending</h2>")[2].partition("</thead>")[0]
     assert re.findall(r"<th [^>]*>([^<]*)</th>", head) == ["Call", "User", "Operation", "Expires", "Decision"]

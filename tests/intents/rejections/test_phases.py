@@ -18,6 +18,7 @@ from intents.rejections.tallies.read_tallies import load_totals
 from intents.rejections.tallies.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from tests.page_text import read_html
 from wire.time.period import floor_to_quarter, parse_period
 from workspaces.models import Annotation
 
@@ -61,7 +62,7 @@ def read_phases(response) -> list[dict]:
 
 
 def read_section(response) -> str:
-    html = " ".join(response.content.decode().split())
+    html = read_html(response)
     return html[html.index('id="phases"') :].partition("</section>")[0]
 
 

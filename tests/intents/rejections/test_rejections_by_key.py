@@ -7,6 +7,7 @@ import re
 from intents.rejections import rejections_by_key
 from intents.reports.record import record_verifications
 from tests.intents.rejections.verifications import build_verification, read_rows
+from tests.page_text import read_html
 
 
 def test_rejections_of_a_version_are_summed_by_the_key_that_reported_them(page, filled_environment, api):
@@ -38,7 +39,7 @@ def test_the_page_says_which_key_reported_what_without_a_filter_too(page, filled
     assert by_key["reasons"] == {"replayed": 7, "expired": 5, "malformed": 2, "bad-signature": 1, "not-yet-valid": 1}
     assert sum(by_key["reasons"].values()) == by_key["rejections"] == 16
     assert unrecorded["reasons"] == {"expired": 4, "args-mismatch": 1, "missing-header": 1}
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     assert "By API key" in text
     plain = text.replace('<span class="nowrap">', "").replace("</span>", "")
     assert "<code>replayed</code> 7, <code>expired</code> 5, <code>malformed</code> 2, 2 other reasons" in plain
@@ -54,7 +55,7 @@ def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_wh
     monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 2)
     (row,) = read_rows(page(".json"), "keys")
     assert row["reasons"] == {"replayed": 2, "expired": 1}
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     assert re.search(r"These are the latest 2 of the rejections, since <time[^>]*>[^<]*</time>", text)
     monkeypatch.setattr(rejections_by_key, "MAX_BY_KEY", 1)
     (row,) = read_rows(page(".json", reason="malformed"), "keys")
@@ -63,7 +64,7 @@ def test_only_the_latest_rejections_are_summed_by_key_and_the_page_says_since_wh
 
 def test_the_rejections_of_one_key_are_listed_without_the_sums_of_all_keys(page, filled_environment):
     key = filled_environment.workspace.api_keys.get(name="report")
-    text = " ".join(page(by=key.prefix).content.decode().split())
+    text = read_html(page(by=key.prefix))
     assert re.findall("<h2>(.*?)</h2>", text) == ["By API key", "Latest rejections"]
     assert re.search("Only rejections that .* reported", text)
     assert 'aria-label="In this period"' not in text

@@ -19,6 +19,7 @@ from intents.rejections.tallies.totals import count_rejections, count_verificati
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.intents.rejections.verifications import NOW, build_verification, read_rows
+from tests.page_text import read_html
 from tests.read_tables import read_rows as read_csv
 from wire.time.period import parse_period
 
@@ -41,7 +42,7 @@ def test_the_facts_count_the_verifications_of_the_period(page, filled_environmen
 
 
 def test_every_tile_is_compared_in_the_same_words_and_exported(page, filled_environment):
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     tiles = text.partition('class="card facts"')[2].partition("</section>")[0]
     words = re.findall(r" against ([^<]*) <", tiles)
     assert words == [words[0]] * 3
@@ -75,7 +76,7 @@ def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled
 
 
 def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, filled_environment):
-    text = " ".join(page(range="30d").content.decode().split())
+    text = read_html(page(range="30d"))
     assert 'data-is="Previous period" class="num soft">–</td>' in text
     assert 'data-is="Previous period" class="num soft">0</td>' not in text
 
@@ -83,7 +84,7 @@ def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, fil
 def test_a_previous_period_without_verifications_counts_0_on_the_page_and_in_the_download(page, filled_environment):
     record_verifications(filled_environment, [build_verification("expired", days_ago=40)])
     days = {"from": f"{NOW - timedelta(days=2):%Y-%m-%d}", "to": f"{NOW:%Y-%m-%d}"}
-    text = " ".join(page(**days).content.decode().split())
+    text = read_html(page(**days))
     assert {row["rejectionsBefore"] for row in read_rows(page(".json", **days), "reasons")} >= {0}
     assert 'data-is="Previous period" class="num soft">–</td>' not in text
     assert 'data-is="Previous period" class="num soft">0</td>' in text
@@ -113,7 +114,7 @@ def test_the_series_adds_up_to_the_facts_and_to_the_count_of_a_reason(page, fill
 
 
 def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspace):
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     assert "<b>11 of 105</b> verifications with a known version were still of version 1: 10.5 %." in text
     assert re.search(r'href="[^"]*version=1[^"]*#operations">Where they arrive</a>', text)
     assert text.count('id="operations"') == 1
@@ -124,14 +125,14 @@ def test_the_page_shows_the_share_of_version_1(page, filled_environment, workspa
 
 
 def test_choosing_a_version_does_not_change_the_share_of_all_versions(page, filled_environment):
-    text = " ".join(page(version="1").content.decode().split())
+    text = read_html(page(version="1"))
     assert "<b>11 of 105</b> verifications with a known version were still of version 1: 10.5 %." in text
     assert "11 of 105 verifications with a known version </div>" in text
     assert "Where they arrive" not in text  # the page already shows where they arrive
 
 
 def test_a_chosen_reason_is_open_and_names_the_column_of_its_counts(page, filled_environment):
-    text = " ".join(page(reason="args-mismatch").content.decode().split())
+    text = read_html(page(reason="args-mismatch"))
     assert re.findall(r'<details data-disclosure="([^"]+)" data-open-at-first', text) == ["args-mismatch"]
     assert '<th scope="col" class="num"><code>args-mismatch</code></th>' in text
 
@@ -145,10 +146,10 @@ def test_the_page_says_where_version_1_is_rejected_while_its_window_is_open(page
         ],
     )
     words = "because the backend asks for version 2: 11 at <code>POST /refunds</code> </p>"
-    assert words in " ".join(page().content.decode().split())
+    assert words in read_html(page())
     workspace.workspace.v1_until = NOW - timedelta(days=1)
     workspace.workspace.save()
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     assert words not in text
     assert "Version 1 is rejected since" in text
 
@@ -160,7 +161,7 @@ def test_the_six_most_frequent_reasons_are_listed_and_the_others_folded(page, pr
     )
 
     def split_by_fold(**query) -> tuple[list[str], str, list[str]]:
-        text = " ".join(page(**query).content.decode().split())
+        text = read_html(page(**query))
         card = text.partition("<h2>By reason</h2>")[2].partition("</section>")[0]
         shown, fold, others = card.partition('<details data-disclosure="other-reasons"')
         listed, folded = (re.findall(r'data-disclosure="([a-z0-9-]+)"', part) for part in (shown, others))
@@ -179,26 +180,26 @@ def test_operations_without_a_rejection_are_folded(page, filled_environment):
     record_verifications(
         filled_environment, [build_verification("accepted", version=2, operation="GET /books", count=4)]
     )
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     card = text.partition("<h2>By operation</h2>")[2].partition("</section>")[0]
     listed, _, folded = card.partition('<details data-disclosure="other-operations"')
     assert "GET /orders" in listed
     assert "GET /books" not in listed
     assert "1 without a rejection" in folded
     assert "GET /books" in folded
-    text = " ".join(page(reason="missing-header").content.decode().split())
+    text = read_html(page(reason="missing-header"))
     assert "without a rejection" not in text  # wrong here: POST /refunds has rejections for other reasons
     assert "3 without this reason" in text
 
 
 def test_a_reason_without_a_rejection_has_one_sentence_in_place_of_empty_tables(page, filled_environment):
-    text = " ".join(page(reason="tenant-mismatch").content.decode().split())
+    text = read_html(page(reason="tenant-mismatch"))
     assert "No call was rejected as <code>tenant-mismatch</code> in this period." in text
     assert re.search(
         r'<a href="\?">All reasons</a> · <a href="\?reason=tenant-mismatch&amp;range=all">All time</a>', text
     )
     assert "<h2>" not in text.partition("<main")[2].partition("</main>")[0]
-    text = " ".join(page(reason="tenant-mismatch", version="2", range="all").content.decode().split())
+    text = read_html(page(reason="tenant-mismatch", version="2", range="all"))
     assert "in this period with these filters." in text
     assert "All time" not in text
 
@@ -357,7 +358,7 @@ def test_a_period_without_verifications_says_so_and_when_data_begin(page, filled
 def test_a_quiet_period_after_the_first_data_has_no_rate_to_compare_and_no_word_of_the_first_data(page, production):
     record_verifications(production, [build_verification("expired", days_ago=days_ago) for days_ago in (7.5, 20)])
     period = {"from": (NOW - timedelta(hours=24)).isoformat(), "to": NOW.isoformat()}
-    text = " ".join(page(**period).content.decode().split())
+    text = read_html(page(**period))
     assert "Nothing was reported in this period" in text
     assert "of 0</span> </div>" in text
     assert " points" not in text.partition('class="card facts"')[2].partition("</section>")[0]
@@ -370,7 +371,7 @@ def test_of_one_version_all_operations_are_listed_the_most_checked_first(page, w
     counts = (("GET /books", "accepted", 40), ("GET /cart", "accepted", 7), ("POST /refunds", "unsupported-version", 3))
     for operation, result, count in counts:
         record_verifications(production, [Verification(result, now, 1, operation, count=count)])
-    text = " ".join(page(version="1").content.decode().split()).partition('id="operations"')[2]
+    text = read_html(page(version="1")).partition('id="operations"')[2]
     assert "most checked first" in text
     assert "without a rejection" not in text
     assert text.index("GET /books") < text.index("GET /cart") < text.index("POST /refunds")

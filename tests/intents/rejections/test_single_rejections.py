@@ -13,11 +13,12 @@ from intents.rejections import exports
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.intents.rejections.verifications import NOW, build_verification, read_rows
+from tests.page_text import read_html
 from workspaces.models import RetentionPolicy
 
 
 def test_the_list_follows_the_reasons_and_the_tile_leads_to_it(page, filled_environment):
-    text = " ".join(page().content.decode().split())
+    text = read_html(page())
     headings = re.findall("<h2>(.*?)</h2>", text)
     assert headings[headings.index("By reason") + 1] == "Latest rejections"
     assert '<a href="#singles">6</a>' in text
@@ -81,7 +82,7 @@ def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled_envi
     policy = RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
     assert read_caption() == "4; rows older than 30 days are deleted, the counts above stay"
     by_key = "period; without those older than 30 days, which are deleted"
-    assert by_key in " ".join(page().content.decode().split())
+    assert by_key in read_html(page())
     policy.rejections = None
     policy.save()
     assert read_caption().startswith("4 in this period")
@@ -97,7 +98,7 @@ def test_single_rejections_are_listed_from_an_exact_moment(page, production):
         record_verifications(production, [Verification("expired", occurred_at, count=count)], api_key=key)
     since = moment + timedelta(seconds=1)
     answer = page(since=since.isoformat(), range="7d")
-    text = " ".join(answer.content.decode().split())
+    text = read_html(answer)
     assert re.search(rf"Calls rejected since <time[^>]*>[^<]*{since:%H:%M:%S}</time>\.", text)
     assert f"{since:%H:%M:%S}</time>, for 3 calls: equal ones" in text
     assert answer.context["listed_calls"] == 3
@@ -109,7 +110,7 @@ def test_single_rejections_are_listed_from_an_exact_moment(page, production):
     assert link == "?range=7d"
     assert 'aria-label="Share"' not in text  # a shared page would have no single rejections
     assert [row["count"] for row in read_rows(page(".json", since=since.isoformat()), "rejections")] == [1, 2]
-    assert "which name no key. <a" in " ".join(page(since=since.isoformat(), by=key.prefix).content.decode().split())
+    assert "which name no key. <a" in read_html(page(since=since.isoformat(), by=key.prefix))
 
 
 def test_an_exact_start_before_the_period_becomes_the_start_of_the_period(page, production):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime, timedelta
-from html import unescape
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from intents.rejections.detail.call_events import MAX_EVENTS
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls.call_queries import find_tool_call
+from tests.page_text import read_html, read_unescaped_html
 from workspaces.models import Environment, Membership
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def start(workspace: Any, production: Environment, refund_time: datetime) -> str
 def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) -> str:
     response = client.get(f"{start}/toolcall", {"id": tool_call_id})
     assert response.status_code == status, response.content
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 def test_the_page_lists_all_events_with_links(browser_client, start):
@@ -112,7 +112,7 @@ def test_the_download_of_a_call_with_very_many_events_has_all_of_them(browser_cl
     assert [row["summary"] for row in tables["confirmations"]] == [f"Refund {number}" for number in range(count)]
     last = Rejection.objects.latest("occurred_at")
     query = {"at": last.occurred_at.isoformat(), "id": last.pk}
-    page = " ".join(browser_client.get(f"{start}/rejection", query).content.decode().split())
+    page = read_html(browser_client.get(f"{start}/rejection", query))
     assert f"The first {MAX_EVENTS} intents and rejections are listed; the export has all." in page
     tables = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]
     assert len(tables["events"]) == 5 * count

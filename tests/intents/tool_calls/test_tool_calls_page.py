@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import fields
 from datetime import timedelta
-from html import unescape
 from itertools import chain
 from typing import Any
 
@@ -25,6 +24,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls import queries, views
 from intents.tool_calls.filters import CallFilters, ListPosition, parse_position
+from tests.page_text import read_unescaped_html
 from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
 
@@ -69,7 +69,7 @@ def calls(production: Environment) -> None:
 def read_text(client: Client, address: str, **query: str) -> str:
     response = client.get(address, query)
     assert response.status_code == 200, response.content
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 def list_calls(client: Client, address: str, **query: str) -> list[str]:

@@ -16,6 +16,7 @@ from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
 from intents.models import MintedIntent, Rejection, UsedNonce, VerificationTally
+from tests.page_text import read_html
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.secrets.revoke import revoke_secret
 from workspaces.secrets.rotate import rotate_secret
@@ -139,7 +140,7 @@ def test_every_failed_check_is_shown_and_the_payload_decoded(inspect, header):
     assert failed == {
         "audience": "audience-mismatch", "operation": "operation-mismatch", "arguments": "args-mismatch",
     }  # fmt: skip
-    text = " ".join(response.content.decode().split())
+    text = read_html(response)
     assert re.search(r"Fails at check \d+ of 11, audience; 2 later checks would fail too · as", text)
     assert text.count('aria-label="would fail too"') == 2
     assert "Signed by a secret of this workspace" in text

@@ -20,6 +20,7 @@ from outcomes.analytics.funnel import read_funnel, read_lost
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
+from tests.page_text import read_html
 from wire.time.period import parse_period
 
 NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
@@ -158,7 +159,7 @@ def test_only_the_latest_conversations_are_followed_and_the_page_says_so(browser
     record_outcomes(production, [Report("c", "purchase"), Report("b", "purchase")], now=now)
     funnel = read_funnel(production, parse_period({}, now=now), ("cart", "purchase"))
     assert (counts_of(funnel), funnel.followed_conversations, funnel.total, funnel.is_cut) == ([2, 1], 2, 3, True)
-    words = " ".join(browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode().split())
+    words = read_html(browser_client.get(f"{PAGE}?step=cart&step=purchase"))
     assert "of the latest 2 of 3 conversations that reached <code>cart</code>" in words
 
 

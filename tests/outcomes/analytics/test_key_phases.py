@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from wire.time.period import floor_to_quarter
 from workspaces.annotations.phase_comparison import MAX_PHASES
@@ -75,7 +76,7 @@ def test_an_annotation_is_listed_before_anything_can_be_compared_with_it(release
     record_outcomes(release.environment, [Report("new40", "purchase")], now=release.at + timedelta(minutes=70))
     deploy = Annotation.objects.create(workspace=release.workspace, at=end - timedelta(minutes=4), text="Release 5.1")
     query = {"key": "purchase", "from": (release.at - timedelta(hours=3)).isoformat(), "to": end.isoformat()}
-    html = " ".join(browser_client.get(PAGE, query).content.decode().split())
+    html = read_html(browser_client.get(PAGE, query))
     section = html[html.index('id="phases"') :].partition("</section>")[0]
     assert f"compared from {end:%H:%M} on" in section
     assert f"{deploy.at:%H:%M}</time>" in section

@@ -12,6 +12,7 @@ from outcomes.analytics.conversations_of_key import select_conversations
 from outcomes.analytics.exports import CONVERSATION_COLUMNS
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_rows, read_tables
 from wire.postgresql.copy_csv import read_in_order
 from wire.table_exports import Table, stream_csv
@@ -60,7 +61,7 @@ def staging(workspace, production):
 def test_a_key_is_compared_with_another_environment_as_its_row_was(staging, browser_client):
     rows = browser_client.get("/w/lumen-books/production/outcomes?compare=staging").content.decode()
     (link,) = {unescape(link) for link in re.findall(r'href="([^"]+key=purchase[^"]*)"', rows)}
-    html = " ".join(browser_client.get(link).content.decode().split())
+    html = read_html(browser_client.get(link))
     assert '<option value="staging" selected>staging</option>' in html
     assert "1 in staging" in html
     assert "of 130 that started in this period; 25.0 % in staging" in html
@@ -85,7 +86,7 @@ def test_paging_lists_each_conversation_once(production, browser_client):
         rows = response.context["rows"]
         conversation_ids += [row.conversation_id for row in rows]
         position = f"{len(conversation_ids) - len(response.context['rows']) + 1} to {len(conversation_ids)} of 130;"
-        assert position in " ".join(response.content.decode().split())
+        assert position in read_html(response)
         cursor = response.context["older_cursor"]
         if not cursor:
             break
@@ -150,7 +151,7 @@ def test_reports_from_before_the_start_are_explained(production, browser_client)
     now = timezone.now()
     assert "Before the start:" not in browser_client.get(PAGE, {"key": "purchase"}).content.decode()
     register_conversations(production, [Arrival("gone", now)], now=now)
-    page = " ".join(browser_client.get(PAGE, {"key": "purchase"}).content.decode().split())
+    page = read_html(browser_client.get(PAGE, {"key": "purchase"}))
     assert "Before the start: 1 first report was received before the moment at which" in page
 
 

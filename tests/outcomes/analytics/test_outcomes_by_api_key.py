@@ -8,6 +8,7 @@ from django.utils import timezone
 from outcomes.analytics import outcomes_by_api_key, views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from workspaces.models import ApiKey, RetentionPolicy
 
@@ -62,7 +63,7 @@ def test_the_table_says_that_retention_deleted_broken_joins_and_gives_no_share_o
     for range_, shares in (("24h", [0.0, 0.6667, 0.0]), ("30d", [None, None, None])):
         rows = read_tables(browser_client.get(f"{PAGE}.json?key=purchase&range={range_}"))["reporters"]
         assert [row["shareBroken"] for row in rows] == shares
-        page = " ".join(browser_client.get(f"{PAGE}?key=purchase&range={range_}").content.decode().split())
+        page = read_html(browser_client.get(f"{PAGE}?key=purchase&range={range_}"))
         assert (note in page, "66.7 %" in page) == (range_ == "30d", range_ == "24h")
 
 
@@ -78,7 +79,7 @@ def test_of_many_outcomes_the_latest_are_counted_and_the_page_says_so(production
     monkeypatch.setattr(views, "MAX_REPORTED", 4)
     page = browser_client.get(f"{PAGE}?key=purchase")
     assert sum(row.reported for row in page.context["reporters"]) == 4
-    assert "the latest 4 of 9 outcomes and broken joins" in " ".join(page.content.decode().split())
+    assert "the latest 4 of 9 outcomes and broken joins" in read_html(page)
 
 
 def test_outcomes_of_another_environment_or_time_are_not_counted(production, browser_client):

@@ -15,6 +15,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
 from outcomes.templatetags.chart_rows import render_rows
+from tests.page_text import read_html
 from tests.read_tables import read_rows, read_tables
 from wire.time.buckets import Bucket
 from wire.time.period import parse_period
@@ -52,7 +53,7 @@ def test_the_tile_of_broken_joins_says_what_its_rate_is_of(production, browser_c
     register_conversations(production, [Arrival("known")], now=timezone.now())
     reports = [Report("known", "purchase"), Report("known", "refund"), Report("gone", "purchase")]
     record_outcomes(production, [*reports, *reports], now=timezone.now())
-    page = " ".join(browser_client.get(PAGE).content.decode().split())
+    page = read_html(browser_client.get(PAGE))
     assert "33.3 % of 3 reported </div>" in page
 
 
@@ -61,7 +62,7 @@ def test_the_tile_of_reports_says_whose_reports_it_counts(production, browser_cl
     report_outcomes(production, now=timezone.now() - timedelta(days=30))
     report_outcomes(production)
     record_outcomes(production, [Report("new", "purchase")] * 2, now=timezone.now())
-    text = " ".join(browser_client.get(page).content.decode().split())
+    text = read_html(browser_client.get(page))
     tile = text.partition("<small>Reports</small>")[2].partition("</div> </div>")[0]
     assert '<div class="v">2</div>' in tile, "repeats of older outcomes are not in it"
     assert "of what was first reported in this period, with repeats and broken joins" in tile
@@ -322,7 +323,7 @@ def test_a_search_narrows_the_table_alone_and_says_how_much_it_found(production,
         found = read_tables(browser_client.get(f"{PAGE}.json", {"q": search}))
         assert (found["series"], found["totals"]) == (whole["series"], whole["totals"])
         response = browser_client.get(PAGE, {"q": search})
-        assert sentence in " ".join(response.content.decode().split())
+        assert sentence in read_html(response)
         assert [line.name for line in response.context["chart"].lines] == ["purchase", "Ticket-closed"]
         assert response.context["funnel_choices"] == ["purchase", "Ticket-closed"]
 
@@ -396,7 +397,7 @@ def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_an
     assert [(row["period"], row["outcomes"]) for row in tables["totals"]] == [("now", 3), ("beside", 4)]
     response = browser_client.get(f"{PAGE}?compare=staging")
     assert [trace["name"] for trace in response.context["figure"]["data"]] == ["purchase", "purchase, staging"]
-    page = " ".join(response.content.decode().split())
+    page = read_html(response)
     assert '<td class="num soft" data-is="Staging"> 2 </td>' in page
     assert (
         '<td class="num soft" data-is="Share, staging"> 50.0 % </td> <td class="num" data-is="Points">+25.0</td>'
@@ -412,7 +413,7 @@ def test_the_points_of_two_environments_agree_with_the_shares_on_the_page(produc
     """A third and a sixth: the exact difference would be written as +16.7."""
     reach_keys(production, {"purchase": 1, "renewal": 2})
     reach_keys(workspace.workspace.environments.get(name="staging"), {"purchase": 1, "renewal": 5})
-    page = " ".join(browser_client.get(f"{PAGE}?compare=staging").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?compare=staging"))
     assert '<span title="1 of 3 conversations"> 33.3 % </span>' in page
     assert (
         '<td class="num soft" data-is="Share, staging"> 16.7 % </td> <td class="num" data-is="Points">+16.6</td>'
@@ -436,12 +437,12 @@ def test_the_previous_count_of_a_new_key_is_0_only_if_there_were_data_before(pro
     now = timezone.now()
     reach_keys(production, {"purchase": 2}, now=now)
     read_cell = '<td class="num soft" data-is="Previous period"> {} </td>'
-    assert read_cell.format("–") in " ".join(browser_client.get(PAGE).content.decode().split())
+    assert read_cell.format("–") in read_html(browser_client.get(PAGE))
     tables = read_tables(browser_client.get(f"{PAGE}.json"))
     assert {row["outcomesBefore"] for name in ("keys", "series") for row in tables[name]} == {None}
     assert [row["period"] for row in tables["totals"]] == ["now"]
     reach_keys(production, {"renewal": 1}, now=now - timedelta(days=8))
-    assert read_cell.format("0") in " ".join(browser_client.get(PAGE).content.decode().split())
+    assert read_cell.format("0") in read_html(browser_client.get(PAGE))
     tables = read_tables(browser_client.get(f"{PAGE}.json"))
     assert {row["outcomeKey"]: row["outcomesBefore"] for row in tables["keys"]} == {"purchase": 0, "renewal": 1}
     assert [row["period"] for row in tables["totals"]] == ["now", "before"]
@@ -481,7 +482,7 @@ def test_an_unknown_environment_is_named_and_ignored(production, browser_client,
     response = browser_client.get(f"{PAGE}?compare={unknown}")
     (row, *_) = response.context["rows"][0]
     assert (response.context["comparison"].kind, row.compared_outcomes) == ("previous", 2)
-    assert f"This page does not know compare={unknown}, and ignores it." in " ".join(response.content.decode().split())
+    assert f"This page does not know compare={unknown}, and ignores it." in read_html(response)
 
 
 @pytest.mark.parametrize("query", ["compare=none", "range=all"])

@@ -15,6 +15,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from tests.outcomes.broken_joins.joins_page import PAGE, all_time, environment_of, tables
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from workspaces.environments.change import archive_environment
 from workspaces.models import RetentionPolicy
@@ -116,7 +117,7 @@ def test_a_key_filters_page_and_download(production, browser_client):
     record_outcomes(production, [Report("lone", "of_its_own")], now=timezone.now())
     assert [line["conversationId"] for line in tables(browser_client, "key=of_its_own")["broken"]] == ["lone"]
     assert tables(browser_client, "key=of_its_ow")["broken"] == []
-    page = " ".join(browser_client.get(f"{PAGE}?key=of_its_own").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?key=of_its_own"))
     assert re.search(r"<b>1 of \d+ broken joins</b> are of the outcome key <code>of_its_own</code>", page)
     assert len(browser_client.get(f"{PAGE}?key=of_its_own").context["causes"]) == 1
     section = browser_client.get(f"{PAGE}?key=of_its_own").content.decode().partition('id="joins"')[2]
@@ -127,11 +128,11 @@ def test_a_key_has_its_causes_if_other_keys_have_all_of_the_newest_joins(product
     record_outcomes(production, [Report("lone", "of_its_own")], now=timezone.now() - timedelta(hours=2))
     monkeypatch.setattr("outcomes.broken_joins.views.NEWEST_DIAGNOSED", 2)
     response = browser_client.get(f"{PAGE}?key=of_its_own")
-    page = " ".join(response.content.decode().split())
+    page = read_html(response)
     assert "<b>1 of 7 broken joins</b> are of the outcome key <code>of_its_own</code>" in page
     assert [row["cause"].count for row in response.context["causes"]] == [1]
     assert re.search(r"1 to 1 of 1 broken join\b", page.partition('id="joins"')[2])
-    page = " ".join(browser_client.get(f"{PAGE}?key=purchase").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?key=purchase"))
     assert "<b>6 of 7 broken joins</b>" in page
     assert "of the newest 2 of 6; the download has all" in page
 
@@ -142,7 +143,7 @@ def test_a_filter_that_none_of_the_newest_joins_matches_does_not_say_that_there_
 ):
     record_outcomes(production, [Report("newer", "purchase")], now=timezone.now())
     monkeypatch.setattr("outcomes.broken_joins.views.NEWEST_DIAGNOSED", 1)
-    page = " ".join(browser_client.get(f"{PAGE}?why=placeholder{sort}").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?why=placeholder{sort}"))
     card = page.partition('id="joins"')[2].partition("</section>")[0]
     assert f"No broken joins with the cause “placeholder” among the {order} 1." in card
     assert "in this period." not in card
@@ -150,7 +151,7 @@ def test_a_filter_that_none_of_the_newest_joins_matches_does_not_say_that_there_
 
 def test_a_filter_without_joins_says_so_and_leads_out(workspace, production, browser_client):
     query = "why=other-environment&in=nowhere&range=7d"
-    page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?{query}"))
     card = page.partition('id="joins"')[2].partition("</section>")[0]
     name = ADVICE["other-environment"].name
     assert f"No broken joins with the cause “{name}, nowhere” in this period." in card
@@ -256,7 +257,7 @@ def test_each_cause_has_its_key_and_its_first_date_of_any_period(workspace, brow
     record_outcomes(production, [Report("s2", "purchase")], now=now, reported_by=key.pk)
     record_outcomes(production, [Report("undefined", "a"), Report("undefined", "b")], now=now, reported_by=key.pk)
     record_outcomes(production, [Report("undefined", "c")], now=now, reported_by=other_key.pk)
-    text = " ".join(browser_client.get(PAGE).content.decode().split())
+    text = read_html(browser_client.get(PAGE))
     card = text.partition("<h2>Causes</h2>")[2].partition("</section>")[0]
     elsewhere, placeholder = (
         card.partition(words)[2].partition("</tr>")[0] for words in (" other environment", " placeholder")
@@ -306,7 +307,7 @@ def test_ids_never_seen_are_split_into_those_that_may_heal_and_those_that_are_to
         "Wait: 2 are younger than 60 min, the longest that any took to heal. "
         "Check where the ids of the other 5 come from."
     )
-    page = " ".join(browser_client.get(PAGE).content.decode().split())
+    page = read_html(browser_client.get(PAGE))
     assert words in page
     assert "heals by itself" not in page
     (row,) = (row for row in tables(browser_client)["diagnoses"] if row["diagnosis"] == "never-seen")
@@ -395,7 +396,7 @@ def test_the_causes_that_are_downloaded_are_those_of_the_key_on_the_page(product
     record_outcomes(production, [Report("never-2", "refund")], now=now)
     record_outcomes(production, [Report("never-3", "refund"), Report("s1", "refund")], now=now - timedelta(days=9))
     record_outcomes(production, [Report("never", "purchase")], now=now)
-    page = " ".join(browser_client.get(f"{PAGE}?key=refund").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?key=refund"))
     card = page.partition("<h2>Causes</h2>")[2].partition("</section>")[0]
     assert " placeholder" not in card
     (row,) = tables(browser_client, "key=refund")["diagnoses"]

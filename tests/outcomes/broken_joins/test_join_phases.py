@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_rows, read_tables
 from wire.time.period import floor_to_quarter
 from workspaces.models import Annotation
@@ -35,7 +36,7 @@ def release(workspace):
 
 
 def read_section(client, query="range=24h"):
-    html = " ".join(client.get(f"{PAGE}?{query}").content.decode().split())
+    html = read_html(client.get(f"{PAGE}?{query}"))
     return html[html.index('id="phases"') :].partition("</section>")[0]
 
 

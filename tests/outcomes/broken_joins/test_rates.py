@@ -8,10 +8,11 @@ from django.utils import timezone
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.broken_joins.joins_page import PAGE, environment_of, tables
+from tests.page_text import read_html
 
 
 def test_the_rates_have_a_table_of_their_points(workspace, production, browser_client):
-    page = " ".join(browser_client.get(f"{PAGE}?range=7d").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?range=7d"))
     table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
     assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
     points = re.findall(r'([\d.]+) % <span class="soft">([\d,]+) of ([\d,]+)</span>', table)
@@ -24,7 +25,7 @@ def test_the_rates_have_a_table_of_their_points(workspace, production, browser_c
 def test_days_that_have_not_begun_have_no_rate(workspace, production, browser_client):
     today = timezone.now().date()
     query = f"from={today - timedelta(days=9)}&to={today + timedelta(days=5)}"
-    page = " ".join(browser_client.get(f"{PAGE}?{query}").content.decode().split())
+    page = read_html(browser_client.get(f"{PAGE}?{query}"))
     table = page.partition('aria-label="Broken rate by environment over time"')[2].partition("</table>")[0]
     assert table.count(", partial</th>") == 1
     assert ", partial</th>" in table.partition("<tbody>")[2].partition("</tr>")[0]  # the latest row is the first
@@ -59,7 +60,7 @@ def test_the_rate_is_compared_in_the_words_of_the_overview_and_exported(producti
     now = timezone.now()
     record_outcomes(production, [Report("known", f"key-{n}") for n in range(8)], now=now - timedelta(days=8))
     record_outcomes(production, [Report("gone", "a"), Report("gone", "b")], now=now - timedelta(days=8))
-    page = " ".join(browser_client.get(PAGE).content.decode().split())
+    page = read_html(browser_client.get(PAGE))
     assert '75.0 % of 8 reported</span> · <span class="nowrap">+55.0 points</span> against the 7 days before' in page
     assert tables(browser_client)["totals"] == [
         {"period": "now", "brokenJoins": 6, "reported": 8}, {"period": "before", "brokenJoins": 2, "reported": 10},

@@ -11,6 +11,7 @@ from outcomes.broken_joins.queries import find_broken_joins, sort_by_last_report
 from outcomes.broken_joins.reported_again import find_reported_again, read_reported_again
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from wire.time.period import parse_period
 
@@ -32,7 +33,7 @@ def production(workspace):
 
 
 def read(client, query=""):
-    return " ".join(client.get(f"{PAGE}{query}").content.decode().split())
+    return read_html(client.get(f"{PAGE}{query}"))
 
 
 def read_ids(client, query):

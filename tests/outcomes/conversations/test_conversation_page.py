@@ -22,6 +22,7 @@ from outcomes.conversations import views
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation
+from tests.page_text import read_html, read_unescaped_html
 from wire.time.period import parse_period
 from workspaces.models import Membership
 
@@ -38,7 +39,7 @@ def start(workspace: Any) -> str:
 def open_page(client: Any, start: str, conversation_id: str, *, status: int = 200) -> str:
     response = client.get(f"{start}/conversation", {"id": conversation_id})
     assert response.status_code == status, response.content
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 def load_tables(client: Any, start: str, conversation_id: str) -> Any:
@@ -123,7 +124,7 @@ def test_rows_link_to_the_page_of_their_conversation(browser_client, start, prod
     record_outcomes(production, [Report(odd, "purchase"), Report("nobody", "purchase")], now=NOW)
     row = browser_client.get(f"{start}/outcome", {"key": "purchase"}).content.decode()
     link = next(part for part in unescape(row).split('"') if "/conversation?id=" in part)
-    assert "1 outcome<" in " ".join(browser_client.get(link).content.decode().split())
+    assert "1 outcome<" in read_html(browser_client.get(link))
     assert "/conversation?id=nobody" in browser_client.get(f"{start}/joins").content.decode()
 
 

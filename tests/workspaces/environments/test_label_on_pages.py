@@ -15,6 +15,7 @@ from intents.reports.verification import Verification
 from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from wire.time.period import parse_period
 from workspaces.environments.change import archive_environment
@@ -49,7 +50,7 @@ def test_a_page_calls_its_environment_by_the_label(browser_client, start, page):
 def test_the_choice_of_what_to_compare_with_shows_the_label_and_sends_the_name(browser_client, api, start):
     outcomes = [{"conversationId": "conv_1", "outcomeKey": "purchase"}]
     assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
-    page = " ".join(browser_client.get(f"{start}/outcomes").content.decode().split())
+    page = read_html(browser_client.get(f"{start}/outcomes"))
     assert '<option value="staging">Test</option>' in page
 
 

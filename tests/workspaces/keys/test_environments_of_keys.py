@@ -10,6 +10,7 @@ from outcomes.broken_joins.moves.move import move_broken_joins
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.catalog.reports import deliver, observation
+from tests.page_text import read_html
 from wire.time.period import parse_period
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey
@@ -175,6 +176,6 @@ def test_pages_tell_a_restricted_key_of_moves_but_not_from_which_environment(api
     for page in ("joins.json", "overview.json", "outcomes.json", "conversation.json?id=moved"):
         assert "production" not in api.get(f"/w/-/staging/{page}", key=staging_key).getvalue().decode(), page
     for page in ("joins", "outcomes", "overview"):
-        text = " ".join(api.get(f"/w/-/staging/{page}", key=staging_key).content.decode().split())
+        text = read_html(api.get(f"/w/-/staging/{page}", key=staging_key))
         assert "1 moved here from another environment" in text, page
     assert '"production"' in api.get("/w/-/staging/joins.json").getvalue().decode()  # an unlimited key reads it

@@ -1,11 +1,11 @@
 """A page names the values of its address that it ignores, and an export refuses them."""
 
 import re
-from html import unescape
 
 import pytest
 
 from tests.catalog.reports import deliver, observation
+from tests.page_text import read_html, read_unescaped_html
 from tests.reload_workspace import reload_workspace
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +71,7 @@ def test_a_value_that_a_filter_does_not_take_is_named_by_the_page_and_refused_in
     browser_client, address_of, page, query
 ):
     address = address_of(page, query)
-    html = unescape(" ".join(browser_client.get(address).content.decode().split()))
+    html = read_unescaped_html(browser_client.get(address))
     words = f"This page does not know {query.replace('&', ', ')}"
     assert f"{words}, and ignores {'them' if '&' in query else 'it'}." in html
     assert address.replace("?", ".json?", 1) not in html  # the links to downloads leave the query out
@@ -91,20 +91,20 @@ def test_a_value_that_a_filter_takes_is_not_reported_as_unknown(browser_client, 
 @pytest.mark.parametrize(("page", "member"), [(page, query.partition("=")[0]) for page, query in list_queries(UNKNOWN)])
 def test_a_nul_in_the_value_of_a_filter_is_left_out(browser_client, address_of, page, member):
     address = address_of(page, f"{member}=%00nowhere%00")
-    html = unescape(" ".join(browser_client.get(address).content.decode().split()))
+    html = read_unescaped_html(browser_client.get(address))
     assert f"This page does not know {member}=nowhere, and ignores it." in html
     assert browser_client.get(address.replace("?", ".json?", 1)).status_code == 400
     assert browser_client.get(address_of(page, f"{member}=%00")).status_code == 200
 
 
 def test_a_long_unknown_value_is_cut_and_escaped(browser_client, address_of):
-    html = " ".join(browser_client.get(address_of("catalog", f"show=<b>{'x' * 500}")).content.decode().split())
+    html = read_html(browser_client.get(address_of("catalog", f"show=<b>{'x' * 500}")))
     assert re.search(r"This page does not know show=&lt;b&gt;x{56}…, and ignores it\.", html)
 
 
 def test_values_beyond_those_that_a_page_takes_are_not_cut_silently(browser_client, workspace):
     query = "&".join([*(f"show={key}" for key in "abcdefghi"), "show=a", *(f"step={key}" for key in "abcd")])
-    html = unescape(" ".join(browser_client.get(f"{PAGE}?{query}&step=e").content.decode().split()))
+    html = read_unescaped_html(browser_client.get(f"{PAGE}?{query}&step=e"))
     words = "This page takes at most 8 values of show and 4 values of step."
     assert f"{words} It ignores the others." in html
     for ending in (".json", ".csv"):
@@ -127,7 +127,7 @@ def test_values_beyond_those_that_a_page_takes_are_not_cut_silently(browser_clie
 def test_a_filter_that_is_sent_twice_is_not_cut_silently(browser_client, address_of, page, query):
     member = query.partition("=")[0]
     words = f"This page takes at most 1 value of {member}."
-    html = unescape(" ".join(browser_client.get(address_of(page, query)).content.decode().split()))
+    html = read_unescaped_html(browser_client.get(address_of(page, query)))
     assert f"{words} It ignores the others." in html
     for ending in (".json", ".csv"):
         address = address_of(page, query).replace("?", f"{ending}?", 1)

@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from tests.page_text import read_html
 from workspaces.keys.create import create_key
 from workspaces.refusals.counter import get_counter
 from workspaces.refusals.missing_scope import find_scope
@@ -13,7 +14,7 @@ OUTCOME = {"conversationId": "conv_1", "outcomeKey": "purchase"}
 
 
 def open_page(client):
-    return " ".join(client.get(PAGE).content.decode().split())
+    return read_html(client.get(PAGE))
 
 
 @pytest.fixture(autouse=True)

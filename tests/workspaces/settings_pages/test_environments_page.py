@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from tests.page_text import read_html
 from tests.sign_in import sign_in_as
 from workspaces.models import AuditEntry, Membership
 
@@ -161,4 +162,4 @@ def test_the_same_end_of_version_1_sent_twice_is_recorded_once(admin):
 def test_a_form_about_something_that_is_gone_says_so(admin):
     answer = admin.post(f"{PAGE}/gone/change", {"label": "x", "audience": "y"}, headers={"accept": "text/html"})
     assert answer.status_code == 404
-    assert "was deleted in the meantime, or you have no access" in " ".join(answer.content.decode().split())
+    assert "was deleted in the meantime, or you have no access" in read_html(answer)

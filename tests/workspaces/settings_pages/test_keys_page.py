@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from tests.at_once import run_twice_at_once
+from tests.page_text import read_html
 from tests.sign_in import sign_in_as
 from workspaces.create import create_workspace
 from workspaces.keys.digest import hash_key
@@ -90,7 +91,7 @@ def test_a_form_with_errors_keeps_the_input_and_makes_no_key(admin, change, mess
 def test_a_publishable_key_needs_no_scope(admin):
     admin.post(f"{PAGE}/create", {"name": "shop", "kind": "publishable", "scopes": ["report"], "everywhere": "yes"})
     assert ApiKey.objects.get(name="shop").scopes == []
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "anybody may see it" in page
     assert "secret store" not in page.partition('id="new"')[2].partition("</section>")[0]
 
@@ -105,7 +106,7 @@ def test_revoking_asks_first_and_says_what_will_stop(admin, api, workspace):
     answer = admin.post(f"{PAGE}/{key.pk}/revoke")
     assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}?done={key.pk}")
     assert api.get("/api/catalog").status_code == 401
-    done = " ".join(admin.get(f"{PAGE}?done={key.pk}").content.decode().split())
+    done = read_html(admin.get(f"{PAGE}?done={key.pk}"))
     assert f"<code>{key}</code> is revoked: its requests are refused from now on" in done
     assert key.prefix in admin.get(PAGE).content.decode()
     assert "is revoked: its requests" not in admin.get(PAGE).content.decode()

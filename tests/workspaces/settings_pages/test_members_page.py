@@ -11,6 +11,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from tests.page_text import read_html
 from workspaces.models import AuditEntry, Invitation, Membership
 from workspaces.settings_pages.role_descriptions import ROLE_DESCRIPTIONS
 
@@ -91,7 +92,7 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
     settings.EMAIL_BACKEND = "wire.mail.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     assert admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"}).status_code == 303
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "The mail server did not take it. Send this link yourself." in page
 
 

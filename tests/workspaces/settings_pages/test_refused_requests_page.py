@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
+from tests.page_text import read_html
 from tests.sign_in import sign_in_as
 from wire.http.problems import CODES
 from workspaces.keys.create import store_new_key
@@ -40,7 +41,7 @@ def new_key(workspace, name, kind=ApiKey.SECRET):
 
 
 def read(client, address):
-    return " ".join(client.get(address).content.decode().split())
+    return read_html(client.get(address))
 
 
 def download(client, query=""):

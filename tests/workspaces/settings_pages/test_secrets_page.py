@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 from django.utils import timezone
 
+from tests.page_text import read_html, read_unescaped_html
 from tests.sign_in import sign_in_as
 from tests.workspaces.secrets.test_uses import build_acceptance, report
 from workspaces.keys.create import create_key
@@ -42,7 +43,7 @@ def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace
     report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key)
     new_secret = rotate(admin)
     report(api, build_acceptance(new_secret), key=workspace.report_key)
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "Do not revoke" in page
     assert "<b>billing-api</b> in production has not verified with" in page
     assert "1 of 2 backends" in page
@@ -55,16 +56,16 @@ def test_the_page_says_who_still_needs_the_previous_secret(admin, api, workspace
 def test_the_page_says_what_is_counted_if_one_key_reports_for_several_environments(admin, api, workspace):
     acceptance = build_acceptance(workspace.signing_secret)
     report(api, acceptance, key=workspace.report_key)
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "1 of 1 backend, last" in page
     assert "API key in" not in page
     report(api, acceptance, key=workspace.report_key, environment="staging")
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "2 of 2 backends (1 API key in 2 environments), last" in page
     assert "each API key counts once in each environment" in page
     billing = create_key(workspace.workspace, ["report"], name="billing-api", actor="test", now=timezone.now()).text
     report(api, acceptance, key=billing)
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert "3 of 3 backends (2 API keys in 2 environments), last" in page
 
 
@@ -80,7 +81,7 @@ def test_revoking_asks_first(admin, workspace):
     admin.post(f"{PAGE}/{previous.pk}/revoke")
     previous.refresh_from_db()
     assert previous.revoked_at is not None
-    page = " ".join(unescape(admin.get(PAGE).content.decode()).split())
+    page = read_unescaped_html(admin.get(PAGE))
     link = re.search(rf'<code>{previous}</code> revoked <time.*?</time> by <a href="([^"]+)">(\w+)</a>', page)
     entry = AuditEntry.objects.get(action="signing secret revoked")
     assert link[2] == entry.actor
@@ -94,7 +95,7 @@ def test_activation_asks_first_and_names_the_backends_that_may_lack_the_secret(a
     page = admin.get(PAGE).content.decode()
     assert f'action="{PAGE}/activate"' not in page
     link = unescape(re.search(r'href="([^"]*activate=[^"]*)"', page)[1])
-    question = " ".join(unescape(admin.get(link).content.decode()).split())
+    question = read_unescaped_html(admin.get(link))
     assert f"Let <code>{prepared}</code> sign?" in question
     assert "rejects every call signed with it, as <code>bad-signature</code>" in question
     assert "cannot be undone" in question
@@ -122,7 +123,7 @@ def test_late_environments_of_one_backend_are_one_line_and_the_end_of_a_secret_i
     for environment in ("production", "staging"):
         report(api, build_acceptance(workspace.signing_secret), key=workspace.report_key, environment=environment)
     rotate(admin)
-    page = " ".join(admin.get(PAGE).content.decode().split())
+    page = read_html(admin.get(PAGE))
     assert page.count("has not verified with") == 1
     assert "<b>report</b> in production and staging has not verified with" in page
     previous = SigningSecret.objects.get(prefix=workspace.signing_secret[:8])

@@ -17,6 +17,7 @@ from catalog.rules.baseline_resets import reset_baseline
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, environment_of, observation
+from tests.page_text import read_html
 
 pytestmark = pytest.mark.django_db
 AT = 1_790_000_000
@@ -283,7 +284,7 @@ def test_bodies_without_a_shape_have_their_media_types(api, browser_client, work
     assert "Of 4 observations none had a JSON body." in page
     deliver(api, workspace, observation(path="/ping"))
     response = browser_client.get(address(workspace), {"method": "GET", "path": "/ping"})
-    page = " ".join(response.content.decode().split())
+    page = read_html(response)
     assert "The only observation with status 200 had no JSON body." in page
     response = browser_client.get(address(workspace, ".json"), {"method": "GET", "path": PATH})
     tables = json.loads(b"".join(response.streaming_content))["tables"]

@@ -22,6 +22,7 @@ from catalog.browse.properties.presence_by_day import narrow_state
 from catalog.models import Drift, Operation
 from catalog.rules.baseline_resets import reset_baseline, undo_baseline_reset
 from tests.catalog.reports import deliver, environment_of, observation
+from tests.page_text import read_unescaped_html
 from workspaces.models import Membership
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +48,7 @@ def open_page(client: Any, start: str, pointer: str, **query: str) -> str:
     members = {"method": "GET", "path": PATH, "part": "200", "at": pointer, **RANGE, **query}
     response = client.get(f"{start}/property", members)
     assert response.status_code == 200, response.content
-    return " ".join(unescape(response.content.decode()).split())
+    return read_unescaped_html(response)
 
 
 def load_tables(client: Any, start: str, pointer: str, **query: str) -> Any:

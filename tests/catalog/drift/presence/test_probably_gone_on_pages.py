@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from catalog.drift.presence.load_probably_gone import list_probably_gone
 from catalog.drift.presence.probably_gone_rule import LEAST
 from catalog.models import Drift, OperationPart
 from tests.catalog.reports import deliver, environment_of, observation
+from tests.page_text import read_unescaped_html
 
 pytestmark = pytest.mark.django_db
 BOOK = "/books/{bookId}"
@@ -39,7 +39,7 @@ def renamed(api: Any, workspace: Any) -> Any:
 def open_page(client: Any, created: Any, page: str, **query: Any) -> str:
     response = client.get(f"/w/{created.workspace.slug}/production/{page}", query)
     assert response.status_code == 200
-    return unescape(" ".join(response.content.decode().split()))
+    return read_unescaped_html(response)
 
 
 def load_table(client: Any, created: Any, page: str, table: str, **query: str) -> list[dict[str, Any]]:

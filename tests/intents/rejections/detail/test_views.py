@@ -19,6 +19,7 @@ from intents.models import MintedIntent, Rejection
 from intents.rejections.detail.operation_difference import compare_operations
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
+from tests.page_text import read_html, read_unescaped_html
 from workspaces.models import SigningSecret, Workspace
 
 
@@ -42,7 +43,7 @@ def test_the_list_links_to_a_rejection_and_its_page_to_the_inspector(browser_cli
     text = browser_client.get(f"{start}/rejections").content.decode()
     links = [unescape(link) for link in re.findall(r'href="([^"]*/rejection\?[^"]*)"', text)]
     link = next(link for link in links if f"id={rejection.pk}" in link)
-    page = " ".join(browser_client.get(link).content.decode().split())
+    page = read_html(browser_client.get(link))
     assert "<h1>audience-mismatch</h1>" in page
     advice = f"set the verifier's <code>audience</code> to <code>{rejection.environment.audience}</code>"
     assert advice in unescape(page)
@@ -77,7 +78,7 @@ def test_the_page_tells_what_happened_to_the_tool_call_in_order(browser_client, 
 
 def read_page(browser_client: Client, start: str, rejection: Rejection) -> str:
     query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
-    return " ".join(unescape(browser_client.get(f"{start}/rejection", query).content.decode()).split())
+    return read_unescaped_html(browser_client.get(f"{start}/rejection", query))
 
 
 def test_the_page_names_both_audiences_of_an_intent_minted_by_another_environment(browser_client, start, rejection):
@@ -109,7 +110,7 @@ def test_the_page_of_a_call_from_before_its_intent_by_a_slow_clock_names_this_in
     query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
     page = browser_client.get(f"{start}/rejection", query)
     assert page.context["intent"].sub == "user_18"
-    assert "By the clock of the backend, the call came 2 min before that." in " ".join(page.content.decode().split())
+    assert "By the clock of the backend, the call came 2 min before that." in read_html(page)
 
 
 @pytest.mark.parametrize(("reason", "version", "words"), [
@@ -261,7 +262,7 @@ def test_the_page_marks_where_the_signed_operation_differs(browser_client, start
 
 def test_the_inspector_says_which_rejection_filled_it_in(browser_client, start, rejection):
     link = re.search(r'href="([^"]+/inspector[^"]+)"', read_page(browser_client, start, rejection))[1]
-    page = " ".join(browser_client.get(unescape(link)).content.decode().split())
+    page = read_html(browser_client.get(unescape(link)))
     assert f'Filled in from the rejection <a href="{start}/rejection?' in page
     assert f"<code>{rejection.reason}</code></a>. Paste its X-Service-Intent header" in page
     assert (
@@ -298,7 +299,7 @@ def test_a_bad_signature_after_a_rotation_names_the_secret_that_this_backend_nev
     def read_advice(minutes):
         rejection = Rejection.objects.get(occurred_at=rotation + timedelta(minutes=minutes))
         address = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
-        page = " ".join(browser_client.get(f"{start}/rejection", address).content.decode().split())
+        page = read_html(browser_client.get(f"{start}/rejection", address))
         return page.partition('aria-label="What to do"')[2].partition("</aside>")[0]
 
     record("accepted", -5, secret=previous.prefix)

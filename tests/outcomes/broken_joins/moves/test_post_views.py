@@ -11,6 +11,7 @@ from django.utils import timezone
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
+from tests.page_text import read_html
 from tests.read_tables import read_tables
 from workspaces.models import AuditEntry
 
@@ -56,7 +57,7 @@ def test_a_list_of_moves_that_is_cut_says_how_many_there_are(environments, brows
     for minute in range(12):
         at = timezone.now() - timedelta(minutes=minute)
         Move.objects.create(source=production, target=staging, moved_at=at, moved_by="ann", outcomes=1, met=0)
-        page = " ".join(browser_client.get(PAGE).content.decode().split())
+        page = read_html(browser_client.get(PAGE))
         assert ("; the download has all.</footer>" in page) is (minute >= 10)
     assert "The latest 10 of 12; the download has all." in page
     assert len(read_tables(browser_client.get(f"{PAGE}.json"))["moves"]) == 12
