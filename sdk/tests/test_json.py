@@ -95,7 +95,7 @@ def test_no_refusal_repeats_what_was_sent():
         with pytest.raises(InvalidJson) as refusal:
             parse(data)
         assert "canary" not in str(refusal.value)
-        assert refusal.value.__context__ is None or not isinstance(refusal.value.__context__, json.JSONDecodeError)
+        assert not isinstance(refusal.value.__context__, json.JSONDecodeError)
 
 
 @given(st.dictionaries(texts, values, min_size=1, max_size=5), st.data(), st.sampled_from([None, 2]), st.booleans())

@@ -78,6 +78,7 @@ def test_operating_md_lists_exactly_the_variables_that_compose_yaml_requires():
 
 
 def test_every_service_of_the_hub_reads_the_file_of_variables():
+    assert HUB_SERVICES
     for service in HUB_SERVICES.values():
         assert service["env_file"] == ".env"
         assert "${DEFAULT_FROM_EMAIL:-" in service["environment"]["DEFAULT_FROM_EMAIL"]
