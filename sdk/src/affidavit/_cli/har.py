@@ -160,15 +160,15 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     undecided_entries, held_back = (undecided_entries, []) if send_undecided else ([], undecided_entries)
     operations = count_operations([*decided_entries, *undecided_entries])
     return Recording(
-        decided_entries,
-        undecided_entries,
-        held_back,
-        operations,
-        skip_counts,
-        left_out,
-        seen_hosts,
-        host_names,
-        reasons,
+        decided_entries=decided_entries,
+        undecided_entries=undecided_entries,
+        held_back=held_back,
+        operations=operations,
+        skip_counts=skip_counts,
+        left_out=left_out,
+        hosts=seen_hosts,
+        host_names=host_names,
+        reasons=reasons,
     )
 
 

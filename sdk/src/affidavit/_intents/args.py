@@ -120,9 +120,7 @@ def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_REWRITTEN, outline):
             if _TINY in outline or _LONG in body.translate(_NUMBER_CHARACTERS):
-                json.loads(
-                    body, parse_float=_parse_exact_double
-                )  # this checks the literals only: the caller has parsed the body
+                json.loads(body, parse_float=_parse_exact_double)  # only checks the numbers: `value` is parsed already
         elif not _contains_any(_MAYBE_TWO_UNITS, outline) and not _has_zeros_after_point(body):
             # For such a body, Python's own encoder, which is faster, writes numbers and sorts names as RFC 8785 wants.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())

@@ -105,16 +105,7 @@ class IntentVerifier:
             raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
         require_known_version(minimum_version)
         refuse_async("step_up", step_up)
-        secrets = read_variable(None, SECRET_VARIABLE) or "" if secrets is None else secrets
-        workspace = workspace if callable(secrets) else read_variable(workspace, WORKSPACE_VARIABLE)
-        audience = read_variable(audience, AUDIENCE_VARIABLE)
-        _refuse_mistakes(secrets, workspace, audience)
-        if not audience or workspace == "":
-            raise ValueError("a verifier needs its audience and its workspace, as shown when the workspace was made")
-        if workspace is None and not callable(secrets):
-            raise ValueError("a verifier needs its workspace, or a callable that finds the secrets of every workspace")
-        self.workspace = workspace
-        self.audience = audience
+        secrets, self.workspace, self.audience = _complete_facts(secrets, workspace, audience)
         self.max_lifetime = max_lifetime
         self._find_secrets = secrets if callable(secrets) else None
         self._fixed_keys = () if callable(secrets) else _build_fixed_keys(secrets)
@@ -363,6 +354,24 @@ def _assume_passed(name: str, attempt: Attempt) -> bool:
         except Unreadable:
             return False
     return True
+
+
+def _complete_facts(
+    secrets: Secrets | None, workspace: str | None, audience: str | None
+) -> tuple[Secrets, str | None, str]:
+    """Return secrets, workspace and audience, read from the environment where they were not given.
+
+    Raises ValueError if one is missing, or is something else by its prefix.
+    """
+    secrets = read_variable(None, SECRET_VARIABLE) or "" if secrets is None else secrets
+    workspace = workspace if callable(secrets) else read_variable(workspace, WORKSPACE_VARIABLE)
+    audience = read_variable(audience, AUDIENCE_VARIABLE)
+    _refuse_mistakes(secrets, workspace, audience)
+    if not audience or workspace == "":
+        raise ValueError("a verifier needs its audience and its workspace, as shown when the workspace was made")
+    if workspace is None and not callable(secrets):
+        raise ValueError("a verifier needs its workspace, or a callable that finds the secrets of every workspace")
+    return secrets, workspace, audience
 
 
 def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:

@@ -191,7 +191,11 @@ class OutcomeReporter(Reporter):
             delivered_count = self._outbox.delivered_weight
             unsent_count = self._report_count - delivered_count - self._loss_count
             return OutcomeCounts(
-                self._report_count, delivered_count, self._recorded_count, self._loss_count, unsent_count
+                reported=self._report_count,
+                delivered=delivered_count,
+                recorded=self._recorded_count,
+                undelivered=self._loss_count,
+                waiting=unsent_count,
             )
 
     def _compute_pause(self) -> float | None:

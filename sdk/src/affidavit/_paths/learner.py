@@ -175,30 +175,44 @@ class Learner:
         nodes = list(self._root.walk())
         position_counts = Counter(segment for node in nodes for segment in node.words)
         hashes = {segment: self._hashes.digest(strip_values(segment)) for segment in position_counts}
-        segments = {segment_hash: segment for segment, segment_hash in hashes.items()}
-        scalars: dict[str, Reading] = {}
-        for node in nodes:
-            for segment_hash in node.value_readings.keys() & segments.keys():
-                segment = segments[segment_hash]
-                scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[segment_hash]
-        branches = [word for node in nodes if node.data is not None for word in node.data.words.items()]
-        parts = {segment for segment, following in branches if following.data is not None}
-        echoed_words = {
-            word
-            for node in nodes
-            for word, following in node.words.items()
-            if following.echo_reading & (Reading.IDENTITY | Reading.OTHER)
-        }
         return TrafficFacts(
-            self._vocabulary,
-            echoed_words,
-            parts,
-            position_counts,
-            scalars,
-            hashes,
-            Style(position_counts),
-            count_paths(self._root),
+            vocabulary=self._vocabulary,
+            echoed_words=_collect_echoed_words(nodes),
+            parts=_collect_parts(nodes),
+            position_counts=position_counts,
+            scalars=_collect_scalars(nodes, hashes),
+            hashes=hashes,
+            style=Style(position_counts),
+            paths=count_paths(self._root),
         )
+
+
+def _collect_echoed_words(nodes: Iterable[PathNode]) -> set[str]:
+    return {
+        word
+        for node in nodes
+        for word, following in node.words.items()
+        if following.echo_reading & (Reading.IDENTITY | Reading.OTHER)
+    }
+
+
+def _collect_parts(nodes: Iterable[PathNode]) -> set[str]:
+    branches = [word for node in nodes if node.data is not None for word in node.data.words.items()]
+    return {segment for segment, following in branches if following.data is not None}
+
+
+def _collect_scalars(nodes: Iterable[PathNode], hashes: Mapping[str, int]) -> dict[str, Reading]:
+    """Return for each segment the readings of the properties that have it as a value.
+
+    hashes: the hash of each segment.
+    """
+    segments = {segment_hash: segment for segment, segment_hash in hashes.items()}
+    scalars: dict[str, Reading] = {}
+    for node in nodes:
+        for segment_hash in node.value_readings.keys() & segments.keys():
+            segment = segments[segment_hash]
+            scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[segment_hash]
+    return scalars
 
 
 def decode_segments(path: str) -> list[str]:

@@ -295,12 +295,7 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
             "Django calls: above @api_view of Django REST framework, or on a class by "
             "@method_decorator(intent_required, name='dispatch')"
         )
-    limit = protection.find_max_body(request.method or "", request.path)
-    try:
-        body = _read_body(request, limit)
-    except RequestDataTooBig:
-        own_limit, setting = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0, "DATA_UPLOAD_MAX_MEMORY_SIZE of Django"
-        return _build_response(answer_body_too_large(own_limit, setting)), True
+    body = _read_body(request, protection.find_max_body(request.method or "", request.path))
     if isinstance(body, StoredResponse):
         return _build_response(body), True
     call = _build_call(request, body)
@@ -340,8 +335,7 @@ def _build_call(request: HttpRequest, body: bytes) -> Call:
 def _read_body(request: HttpRequest, limit: int) -> bytes | StoredResponse:
     """Return the whole body, which the view can still read; or the refusal of a body that is too large or incomplete.
 
-    Raises RequestDataTooBig if it is over Django's own limit. That limit also holds for uploads, because they are read
-    whole, too.
+    Django's own limit holds for uploads, too, because they are read whole.
     """
     length = request.META.get("CONTENT_LENGTH") or ""
     expected_size = int(length) if length.isdecimal() else 0
@@ -350,6 +344,9 @@ def _read_body(request: HttpRequest, limit: int) -> bytes | StoredResponse:
     was_read_before = hasattr(request, "_body")  # by other middleware, which may have changed it
     try:
         body: bytes = request.body
+    except RequestDataTooBig:
+        own_limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0
+        return answer_body_too_large(own_limit, "DATA_UPLOAD_MAX_MEMORY_SIZE of Django")
     except UnreadablePostError:  # the client is gone
         return answer_body_incomplete()
     if len(body) > limit:
