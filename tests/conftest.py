@@ -144,6 +144,12 @@ def staging(workspace: NewWorkspace) -> Environment:
     return workspace.workspace.environments.get(name="staging")
 
 
+@pytest.fixture
+def start(workspace: NewWorkspace) -> str:
+    """Return the start of the addresses of production's pages."""
+    return f"/w/{workspace.workspace.slug}/production"
+
+
 @pytest.fixture(scope="session")
 def connect() -> Callable[[NewWorkspace], Api]:
     """Return a function that makes an Api with a workspace's key of all scopes."""

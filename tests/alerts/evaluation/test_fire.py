@@ -33,11 +33,6 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def target(workspace, receiver) -> Target:
-    return make_target(workspace, receiver.url)[0]
-
-
 def break_operation(api, workspace, number: int = 1) -> None:
     path = f"/orders{'x' * number}"
     deliver(api, workspace, *[observation(path=path, response={"id": 1})] * 30)

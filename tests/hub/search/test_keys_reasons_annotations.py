@@ -27,11 +27,6 @@ pytestmark = pytest.mark.django_db
 NOW = timezone.now() - timedelta(days=40)
 
 
-@pytest.fixture
-def start(workspace: NewWorkspace) -> str:
-    return f"/w/{workspace.workspace.slug}/production"
-
-
 def make_key(created: NewWorkspace, name: str = "order sync job") -> ApiKey:
     text = create_key(created.workspace, ["report"], name=name, actor="test", now=NOW).text
     return ApiKey.objects.get(prefix=text[:12])

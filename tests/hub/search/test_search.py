@@ -61,11 +61,6 @@ def workspace(filled_workspace: NewWorkspace) -> NewWorkspace:
     return reload_workspace(filled_workspace)
 
 
-@pytest.fixture
-def start(workspace: NewWorkspace) -> str:
-    return f"/w/{workspace.workspace.slug}/production"
-
-
 def search(client: Any, start: str, text: str) -> list[tuple[str, str]]:
     rows = json.loads(client.get(f"{start}/search.json", {"q": text}).getvalue())["tables"]["results"]
     for row in rows:

@@ -47,16 +47,6 @@ def release(production):
     )
 
 
-@pytest.fixture
-def page(workspace, browser_client):
-    """Return a function that requests the page of production, or a download by its suffix."""
-
-    def read(suffix: str = "", **query: str):
-        return browser_client.get(f"/w/{workspace.workspace.slug}/production/rejections{suffix}", query)
-
-    return read
-
-
 def read_phases(response) -> list[dict]:
     return json.loads(response.getvalue())["tables"]["phases"]
 

@@ -31,11 +31,6 @@ NOW = timezone.now() - timedelta(hours=2)
 ALL = parse_period(QueryDict("range=all"), now=timezone.now())
 
 
-@pytest.fixture
-def start(workspace: Any) -> str:
-    return f"/w/{workspace.workspace.slug}/production"
-
-
 def open_page(client: Any, start: str, conversation_id: str, *, status: int = 200) -> str:
     response = client.get(f"{start}/conversation", {"id": conversation_id})
     assert response.status_code == status, response.content

@@ -34,11 +34,6 @@ KEYS = ("purchase", "renewal")
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def environments(workspace):
-    return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
-
-
 def check_tallies(*environments) -> None:
     for environment in environments:
         counted = {bucket: numbers for bucket, numbers in read_tallies(environment).items() if any(numbers)}

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from zoneinfo import ZoneInfo
 
-import pytest
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,11 +21,6 @@ from wire.time.period import Period
 NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
 EVER = Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
 texts = st.text("abAB%_\\- ", min_size=1, max_size=4)
-
-
-@pytest.fixture
-def environments(workspace):
-    return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
 
 
 def search_keys(environment, search: str) -> list[str]:

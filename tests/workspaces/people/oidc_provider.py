@@ -169,7 +169,3 @@ def sign_in(client, target="/"):
     redirect = client.get(f"{START}?next={target}")
     assert redirect.status_code == 302
     return client.get(ask_provider(redirect["Location"]))
-
-
-def is_signed_in(client):
-    return "_auth_user_id" in client.session

@@ -6,8 +6,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from tests.workspaces.people.account_browser import is_signed_in
 from tests.workspaces.people.mails import read_mails
-from tests.workspaces.people.oidc_provider import ADA, is_signed_in, sign_in
+from tests.workspaces.people.oidc_provider import ADA, sign_in
 from workspaces.models import Invitation, Membership
 from workspaces.people.address_spellings import list_spellings, normalize_address
 from workspaces.people.errors import MembershipFault

@@ -12,6 +12,7 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
+from tests.sign_in import sign_in_user
 from workspaces.models import AuditEntry, Invitation, Membership
 from workspaces.people.errors import MembershipFault
 from workspaces.people.invitations.accept import WrongAddress, accept_invitation, create_invited_user
@@ -29,12 +30,6 @@ def token(workspace):
 @pytest.fixture
 def address(token):
     return f"/invitations/{token}"
-
-
-def client_of(user):
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_only_a_digest_of_the_token_is_stored(token):
@@ -133,7 +128,7 @@ def test_a_person_with_an_account_is_asked_to_sign_in_first(client, address):
 
 
 def test_a_person_who_is_signed_in_accepts_with_a_button(address):
-    client = client_of(create_invited_user("ada@example.com", now=NOW))
+    client = sign_in_user(create_invited_user("ada@example.com", now=NOW))
     assert "Accept as ada@example.com" in client.get(address).content.decode()
     assert not Membership.objects.exists()
     assert client.post(address).status_code == 303
@@ -141,7 +136,7 @@ def test_a_person_who_is_signed_in_accepts_with_a_button(address):
 
 
 def test_another_signed_in_person_sees_why_they_cannot_accept(address):
-    eve = client_of(create_invited_user("eve@example.com", now=NOW))
+    eve = sign_in_user(create_invited_user("eve@example.com", now=NOW))
     page = eve.get(address).content.decode()
     assert "You are signed in as eve@example.com" in page
     assert "Sign out and continue" in page
@@ -153,7 +148,7 @@ def test_another_signed_in_person_sees_why_they_cannot_accept(address):
 def test_an_account_without_an_address_takes_that_of_a_link_by_an_operator(workspace):
     operator = get_user_model().objects.create_superuser("operator")
     _, token = invite(workspace.workspace, "ada@example.com", "editor", actor="operator", now=timezone.now())
-    client_of(operator).post(f"/invitations/{token}")
+    sign_in_user(operator).post(f"/invitations/{token}")
     assert EmailAddress.objects.get(user=operator).verified
     assert Membership.objects.get().user == operator
 
@@ -161,7 +156,7 @@ def test_an_account_without_an_address_takes_that_of_a_link_by_an_operator(works
 def test_an_admin_cannot_give_an_operator_without_an_address_an_address_of_the_admin_s_choice(address):
     """Whoever reads the mail of an account's address can set a new password."""
     operator = get_user_model().objects.create_superuser("operator")
-    client = client_of(operator)
+    client = sign_in_user(operator)
     assert "invitation is for ada@example.com" in client.get(address).content.decode()
     assert client.post(address).status_code == 409
     assert not EmailAddress.objects.exists()
@@ -172,7 +167,7 @@ def test_an_admin_cannot_give_an_operator_without_an_address_an_address_of_the_a
 def test_an_account_without_an_address_does_not_take_that_of_another_account(address):
     create_invited_user("ada@example.com", now=NOW)
     operator = get_user_model().objects.create_superuser("operator")
-    assert client_of(operator).post(address).status_code == 409
+    assert sign_in_user(operator).post(address).status_code == 409
     assert not Membership.objects.exists()
 
 
@@ -203,7 +198,7 @@ def test_an_invitation_to_a_removed_workspace_is_not_found(client, address, work
 
 
 def test_an_invitation_of_somebody_else_cannot_be_accepted_by_its_number(workspace, token):
-    eve = client_of(create_invited_user("eve@example.com", now=NOW))
+    eve = sign_in_user(create_invited_user("eve@example.com", now=NOW))
     assert eve.post(f"/account/invitations/{Invitation.objects.get().pk}").status_code == 404
     assert not Membership.objects.exists()
 
@@ -226,7 +221,7 @@ def test_all_workspaces_of_a_person_are_in_the_menu(workspace, other_workspace):
     for created in (workspace, other_workspace):
         invitation, _ = invite(created.workspace, "ada@example.com", "viewer", actor="olga", now=NOW)
         accept_invitation(invitation, ada, now=NOW)
-    page = client_of(ada).get("/w/other-shop/production/overview").content.decode()
+    page = sign_in_user(ada).get("/w/other-shop/production/overview").content.decode()
     assert "/w/lumen-books/production/overview" in page
 
 

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.page_text import read_html
+from tests.sign_in import sign_in_user
 from workspaces.models import AuditEntry, Invitation, Membership
 from workspaces.settings_pages.role_descriptions import ROLE_DESCRIPTIONS
 
@@ -26,12 +27,6 @@ def join(workspace, name, role):
     return user
 
 
-def client_of(user):
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def ada(workspace):
     return join(workspace, "ada", Membership.ADMIN)
@@ -39,7 +34,7 @@ def ada(workspace):
 
 @pytest.fixture
 def admin(ada):
-    return client_of(ada)
+    return sign_in_user(ada)
 
 
 @pytest.fixture
@@ -146,7 +141,7 @@ def test_a_member_is_removed_in_two_steps(admin, vic, workspace):
     page = admin.get(PAGE, {"remove": vic.pk}).content.decode()
     assert "Remove vic?" in page
     assert admin.post(f"{PAGE}/{vic.pk}/remove")["Location"] == PAGE
-    assert client_of(vic).get("/w/lumen-books/production/overview").status_code == 404
+    assert sign_in_user(vic).get("/w/lumen-books/production/overview").status_code == 404
     assert ("member removed", {"member": "vic", "role": "viewer"}) in actions(workspace)
 
 
@@ -176,7 +171,7 @@ def test_an_admin_who_gives_up_the_own_role_goes_to_a_page_that_the_new_role_may
 
 @pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
 def test_only_admins_see_or_change_members(workspace, ada, role):
-    client = client_of(join(workspace, role, role))
+    client = sign_in_user(join(workspace, role, role))
     assert client.get(PAGE).status_code == 403
     assert client.get(f"{PAGE}.json").status_code == 403
     for action in ("invite", f"{ada.pk}/role", f"{ada.pk}/remove"):

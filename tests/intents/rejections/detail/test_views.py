@@ -24,11 +24,6 @@ from workspaces.models import SigningSecret, Workspace
 
 
 @pytest.fixture
-def start(workspace: Any) -> str:
-    return f"/w/{workspace.workspace.slug}/production"
-
-
-@pytest.fixture
 def rejection(production: Any, refund_time: datetime) -> Rejection:
     """Return the first rejection of the refund, whose call was delivered more than once."""
     for seconds in (20, 40):

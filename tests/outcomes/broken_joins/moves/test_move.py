@@ -59,11 +59,6 @@ def check_tallies(*environments: Environment) -> None:
             assert read_report_times(environment, key) == ends
 
 
-@pytest.fixture
-def environments(workspace):
-    return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
-
-
 def test_only_ids_known_in_the_target_environment_are_moved(environments):
     production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)

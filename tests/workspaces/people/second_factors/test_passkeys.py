@@ -7,6 +7,7 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
+from tests.workspaces.people.account_browser import is_signed_in
 from tests.workspaces.people.passkey import Passkey
 from workspaces.models import AuditEntry
 from workspaces.people.invitations.accept import create_invited_user
@@ -50,10 +51,6 @@ def use(client, passkey):
     credential = passkey.get(options)
     client.post(f"{FACTOR}/sign-in", {"credential": credential})
     return credential
-
-
-def is_signed_in(client):
-    return "_auth_user_id" in client.session
 
 
 def test_a_passkey_is_asked_for_after_the_password(ada, browser, django_capture_on_commit_callbacks):

@@ -4,14 +4,12 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from tests.workspaces.people.account_browser import is_signed_in
+
 
 @pytest.fixture
 def ada(db):
     return get_user_model().objects.create_user("ada", password="correct horse")
-
-
-def is_signed_in(client: Client) -> bool:
-    return "_auth_user_id" in client.session
 
 
 def test_the_right_password_signs_in_and_redirects_back(client, ada):

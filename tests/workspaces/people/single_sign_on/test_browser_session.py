@@ -8,7 +8,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from tests.workspaces.people.oidc_provider import START, ask_provider, is_signed_in, sign_in
+from tests.workspaces.people.account_browser import is_signed_in
+from tests.workspaces.people.oidc_provider import START, ask_provider, sign_in
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
+from tests.workspaces.people.account_browser import is_signed_in
+from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, sign_in
 from workspaces.models import AuditEntry, Membership
 from workspaces.people.invitations.invite import invite
 

@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from tests.workspaces.people.account_browser import is_signed_in
 from tests.workspaces.people.mails import read_mails
-from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, is_signed_in, sign_in
+from tests.workspaces.people.oidc_provider import ADA, START, ask_provider, sign_in
 from workspaces.models import Membership
 from workspaces.people.invitations.accept import create_invited_user
 from workspaces.people.invitations.invite import invite

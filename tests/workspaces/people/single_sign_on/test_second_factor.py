@@ -3,8 +3,9 @@
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 
+from tests.workspaces.people.account_browser import is_signed_in
 from tests.workspaces.people.authenticator_app import read_code
-from tests.workspaces.people.oidc_provider import is_signed_in, sign_in
+from tests.workspaces.people.oidc_provider import sign_in
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/account/second-factor"

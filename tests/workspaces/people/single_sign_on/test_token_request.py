@@ -4,7 +4,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.workspaces.people.oidc_provider import START, is_signed_in, sign_in
+from tests.workspaces.people.account_browser import is_signed_in
+from tests.workspaces.people.oidc_provider import START, sign_in
 
 pytestmark = pytest.mark.django_db
 

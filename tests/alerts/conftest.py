@@ -1,4 +1,4 @@
-"""A target of deliveries."""
+"""Fixtures for tests of alerts."""
 
 from __future__ import annotations
 
