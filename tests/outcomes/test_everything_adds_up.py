@@ -87,8 +87,7 @@ def run_and_kill(url: str, key: str, files: Sequence[tuple[Path, Path]]) -> None
     assert [process.wait() for process in processes] == [0] * PROCESSES
 
 
-def test_accepted_ids_rows_tallies_pages_and_downloads_agree(answered_steps, workspace, browser_client):
-    production = workspace.workspace.environments.get(name="production")
+def test_accepted_ids_rows_tallies_pages_and_downloads_agree(answered_steps, production, browser_client):
     reported = [
         (item["conversationId"], item["outcomeKey"])
         for address, body, _ in answered_steps if address == REPORT for item in body["outcomes"]

@@ -73,8 +73,7 @@ def test_each_key_has_its_environments_and_counts_with_links_to_the_same_numbers
     ]  # fmt: skip
 
 
-def test_a_filter_by_key_narrows_the_downloads_alike_and_an_unknown_key_is_named(browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_filter_by_key_narrows_the_downloads_alike_and_an_unknown_key_is_named(browser_client, workspace, production):
     key = workspace.workspace.api_keys.get(name="report")
     now = timezone.now()
     record_outcomes(production, [Report("a", "purchase")], now=now, reported_by=key.pk)
@@ -101,8 +100,7 @@ def test_a_key_whose_uses_are_not_recorded_says_so(browser_client, workspace):
             assert "Nothing recorded in the last 7 days" in row
 
 
-def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_key_whose_reported_outcomes_are_all_broken_joins_says_so(browser_client, workspace, production):
     key = workspace.workspace.api_keys.get(name="report")
     record_outcomes(production, [Report("a", "purchase")], now=timezone.now(), reported_by=key.pk)
     assert read_uses(read_html(browser_client.get(PAGE)), key) == {"production": ("1", "1", "0", "0", "–")}

@@ -11,8 +11,7 @@ from intents.reports.verification import Verification
 from tests.hub.overview.overview_page import read_export
 
 
-def test_an_outage_is_shown_even_if_the_rate_of_the_period_hides_it(overview, browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_an_outage_is_shown_even_if_the_rate_of_the_period_hides_it(overview, browser_client, production):
     now = timezone.now()
     since = now - timedelta(minutes=30)
     record_verifications(
@@ -43,8 +42,7 @@ def test_an_outage_is_shown_even_if_the_rate_of_the_period_hides_it(overview, br
     assert read_export(browser_client, "outage") == []
 
 
-def test_the_first_calls_of_a_customer_are_shown_if_all_were_rejected(overview, browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_the_first_calls_of_a_customer_are_shown_if_all_were_rejected(overview, browser_client, production):
     record_verifications(production, [Verification("bad-signature", timezone.now())])
     page = overview()
     assert "No call was accepted yet." in page

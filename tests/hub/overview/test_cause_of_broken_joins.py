@@ -50,8 +50,7 @@ def test_unresolved_joins_are_said_also_if_no_cause_prevails(overview, api, work
     assert "No broken joins" not in page
 
 
-def test_the_sentence_on_causes_is_about_the_joins_that_retention_keeps(overview, api, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_the_sentence_on_causes_is_about_the_joins_that_retention_keeps(overview, api, workspace, production):
     old = [Report("undefined", f"key-{number}") for number in range(3)]
     record_outcomes(production, old, now=timezone.now() - timedelta(days=3))
     assert "No cause has more than half" not in overview()
@@ -64,9 +63,8 @@ def test_the_sentence_on_causes_is_about_the_joins_that_retention_keeps(overview
     assert "<b> Most broken joins have one cause. </b> 2 of the newest 2 have a placeholder" in page  # of 5
 
 
-def test_one_broken_join_and_joins_of_one_cause_are_not_called_most(overview, workspace):
+def test_one_broken_join_and_joins_of_one_cause_are_not_called_most(overview, production):
     """The words "Most broken joins" are for a cause with more than half of several joins, but not all."""
-    production = workspace.workspace.environments.get(name="production")
     record_outcomes(production, [Report("a", "purchase")], now=timezone.now())
     assert "1 broken join. </b> It is of a conversation that was never registered" in overview()
     record_outcomes(production, [Report("b", "purchase")], now=timezone.now())

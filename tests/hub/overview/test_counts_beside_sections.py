@@ -35,8 +35,7 @@ def test_the_counts_next_to_sections_equal_those_of_their_pages(overview, browse
 
 
 @pytest.mark.parametrize("range_", ["", "?range=all", "?range=24h"])
-def test_pages_without_a_period_count_the_last_7_days_next_to_sections_and_say_so(browser_client, workspace, range_):
-    production = workspace.workspace.environments.get(name="production")
+def test_pages_without_a_period_count_the_last_7_days_next_to_sections_and_say_so(browser_client, production, range_):
     now = timezone.now()
     record_outcomes(production, [Report("a", "purchase"), Report("b", "purchase")], now=now - timedelta(days=2))
     record_outcomes(production, [Report("c", "purchase")], now=now - timedelta(days=20))

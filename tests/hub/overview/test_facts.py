@@ -47,8 +47,7 @@ def test_new_and_changed_operations_link_to_their_list(browser_client, api, work
         assert browser_client.get(unescape(address)).context["operations"].paginator.count == int(count)
 
 
-def test_previous_numbers_are_exported_only_if_there_were_data_before(browser_client, api, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_previous_numbers_are_exported_only_if_there_were_data_before(browser_client, api, workspace, production):
     assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
     record_verifications(production, [Verification("expired", timezone.now())])
     facts = read_export(browser_client, "facts")

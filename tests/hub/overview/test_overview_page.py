@@ -113,8 +113,7 @@ def test_the_banner_of_the_sample_says_whether_its_history_is_complete(overview,
     assert words in page
 
 
-def test_the_head_says_when_the_first_data_came_not_when_its_quarter_hour_began(overview, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_the_head_says_when_the_first_data_came_not_when_its_quarter_hour_began(overview, production):
     now = timezone.now()
     quarter = now.replace(minute=now.minute // 15 * 15, second=0, microsecond=0) - timedelta(hours=1)
     first = quarter + timedelta(minutes=8)

@@ -38,8 +38,7 @@ def test_reasons_beyond_the_first_are_one_row_with_their_sum(overview, api):
     assert re.search(r'rejections">2 others</a> </th> <td class="num">3</td>', page)
 
 
-def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview, browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview, browser_client, production):
     now = timezone.now()
     record_verifications(production, [Verification("expired", now, count=3)])
     cells = '<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">'
@@ -52,8 +51,7 @@ def test_reasons_have_no_previous_count_if_no_call_was_verified_before(overview,
     assert read_export(browser_client, "reasons") == [{"reason": "expired", "rejections": 3, "rejectionsBefore": 0}]
 
 
-def test_a_reason_that_stopped_is_listed_and_exported_with_its_previous_count(overview, browser_client, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_reason_that_stopped_is_listed_and_exported_with_its_previous_count(overview, browser_client, production):
     now = timezone.now()
     record_verifications(
         production, [Verification("expired", now), Verification("replayed", now - timedelta(days=8), count=2)]

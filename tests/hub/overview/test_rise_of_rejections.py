@@ -10,8 +10,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 
 
-def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, production):
     now = timezone.now()
 
     def record(result, count, days_ago, operation=""):
@@ -30,9 +29,8 @@ def test_a_rise_of_rejections_is_shown_with_its_reason_and_operation(overview, w
     assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
 
 
-def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
+def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, production):
     """If the hour is known, the first rejection in it is the beginning. If only the day is known, no time is shown."""
-    production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3) + timedelta(minutes=34, seconds=37)
     for result, count, moment in (
@@ -50,9 +48,8 @@ def test_a_rise_does_not_begin_at_the_edge_of_an_hour(overview, workspace):
     assert overview("?range=24h").partition("The rise began ")[2].startswith(f"{first:%a %-d %b}:")
 
 
-def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace):
+def test_a_rise_that_was_over_does_not_date_the_present_one(overview, production):
     """Days with few rejections followed an early day with many, so the present rise did not begin on that early day."""
-    production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     for result, count, days_ago in (
         *(("accepted", 990, 9), ("expired", 10, 9), ("accepted", 400, 6), ("expired", 14, 6)),
@@ -63,16 +60,14 @@ def test_a_rise_that_was_over_does_not_date_the_present_one(overview, workspace)
     assert since in overview()
 
 
-def test_a_rise_that_may_be_chance_is_not_shown(overview, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_rise_that_may_be_chance_is_not_shown(overview, production):
     now = timezone.now()
     for result, count, days_ago in (("accepted", 367, 8), ("expired", 3, 8), ("accepted", 546, 1), ("expired", 12, 1)):
         record_verifications(production, [Verification(result, now - timedelta(days=days_ago), count=count)])
     assert "More calls are rejected" not in overview()
 
 
-def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview, production):
     now = timezone.now()
 
     def record(result, count, days_ago):
@@ -92,8 +87,7 @@ def test_a_rise_without_a_reason_that_explains_it_is_shown_without_one(overview,
     assert re.search(r'/rejections\?from=\d{4}-\d\d-\d\dT[^"&]*">See them</a>', sentence)  # only a part of the period
 
 
-def test_a_new_reason_of_rejections_is_shown_if_it_has_at_least_ten_calls(overview, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_new_reason_of_rejections_is_shown_if_it_has_at_least_ten_calls(overview, production):
     now = timezone.now()
 
     def record(result, count, days_ago):

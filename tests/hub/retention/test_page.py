@@ -86,8 +86,7 @@ def test_an_invalid_number_of_days_is_shown_again_and_changes_nothing(admin, tex
     assert not RetentionPolicy.objects.filter(inbox=5).exists()
 
 
-def test_the_page_says_how_many_rows_are_older(admin, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_the_page_says_how_many_rows_are_older(admin, workspace, production):
     for age in (1, 40, 50):
         record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
     RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
@@ -99,8 +98,7 @@ def test_the_page_says_how_many_rows_are_older(admin, workspace):
     assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * (len(KIND_NAMES) - 1)
 
 
-def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_numbers_that_delete_rows_are_saved_after_a_question_only(admin, production):
     for age in (1, 40, 50):
         record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
     page = read_html(admin.post(DAYS, {**EMPTY, "rejections": "30"}))
@@ -208,8 +206,7 @@ def test_a_form_that_was_opened_before_another_change_undoes_nothing_without_a_w
     assert (policy.rejections, policy.alerts) == (None, 90)
 
 
-def test_a_change_during_the_question_whether_to_delete_counts_too(workspace, admin):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_change_during_the_question_whether_to_delete_counts_too(workspace, production, admin):
     record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=40))])
     form = {**EMPTY, "rejections": "30", "opened": fingerprint(list_days(None))}
     page = admin.post(DAYS, form).content.decode()

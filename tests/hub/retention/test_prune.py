@@ -334,9 +334,8 @@ def test_the_command_says_what_was_deleted(workspace, production):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
+def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace, production):
     """Old joins are pruned while their ids are reported and registered. Then every id is known and has its outcome."""
-    production = workspace.workspace.environments.get(name="production")
     ids = [f"c{number}" for number in range(200)]
     record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=NOW - 40 * DAY)
     keep(workspace, broken_joins=10)
@@ -368,8 +367,7 @@ def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_join_can_be_deleted_while_it_is_pruned(workspace, monkeypatch):
-    production = workspace.workspace.environments.get(name="production")
+def test_a_join_can_be_deleted_while_it_is_pruned(workspace, production, monkeypatch):
     record_outcomes(production, [Report("c1", "purchase")], now=NOW - 40 * DAY)
     keep(workspace, broken_joins=10)
     faults: list[BaseException] = []

@@ -365,8 +365,7 @@ def test_a_quiet_period_after_the_first_data_has_no_rate_to_compare_and_no_word_
     assert "No data before" not in text
 
 
-def test_of_one_version_all_operations_are_listed_the_most_checked_first(page, workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_of_one_version_all_operations_are_listed_the_most_checked_first(page, production):
     now = timezone.now()
     counts = (("GET /books", "accepted", 40), ("GET /cart", "accepted", 7), ("POST /refunds", "unsupported-version", 3))
     for operation, result, count in counts:

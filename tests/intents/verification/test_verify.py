@@ -251,8 +251,7 @@ def test_an_unreachable_store_is_503(api, mint):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_sixteen_simultaneous_copies_one_passes(workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_of_sixteen_simultaneous_copies_one_passes(workspace, production):
     header = mint_intent(
         workspace.signing_secret, tenant_id=workspace.workspace.id, sub="u", aud=production.audience,
         operation="GET /a", args={},

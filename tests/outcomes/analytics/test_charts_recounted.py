@@ -60,8 +60,7 @@ def changes(zone: ZoneInfo) -> list[datetime]:
     ]
 
 
-def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments):
-    production = workspace.workspace.environments.get(name="production")
+def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(production, moments):
     chance = random.Random(12)
     register_conversations(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
     # One conversation is so old that a chart of all time has one bar for each month.

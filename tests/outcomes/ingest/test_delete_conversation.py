@@ -164,8 +164,7 @@ def test_any_order_of_reports_moves_and_deletions_adds_up(environments, workspac
 
 
 @pytest.mark.django_db(transaction=True)
-def test_deleting_during_reports_and_registrations_leaves_no_outcome_without_its_conversation(workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_deleting_during_reports_and_registrations_leaves_no_outcome_without_its_conversation(workspace, production):
     faults: list[BaseException] = []
     is_over = threading.Event()
 

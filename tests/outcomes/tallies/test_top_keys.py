@@ -160,8 +160,7 @@ def test_if_few_keys_match_the_search_only_those_are_read(long_tail, monkeypatch
     assert (lines, only) == ((), ["key 1 of 1"])
 
 
-def test_all_keys_are_read_if_the_bounds_do_not_decide(workspace):
-    production = workspace.workspace.environments.get(name="production")
+def test_all_keys_are_read_if_the_bounds_do_not_decide(production):
     register_conversations(production, [Arrival("c")], now=END)
     record_outcomes(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
     assert top_keys.find_top_totals(production, RANGES[1], 2) == ((), None)
