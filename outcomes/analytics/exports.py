@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -21,7 +20,6 @@ from outcomes.tallies.series import Totals, read_totals
 from wire.table_exports import Table
 from wire.time.buckets import show_numbers
 from wire.time.period import Period
-from wire.time.timestamps import unix_seconds
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import Environment
 
@@ -100,7 +98,6 @@ def list_key_tables(environment: Environment, period: Period, key: str, comparis
 def _key_rows(analytics: Analytics) -> Rows:
     kind = _find_comparison_kind(analytics.comparison)
     for row, lookalikes, share in analytics.stream_keys():
-        times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
         compared_cells = _split_compared(kind, row.compared_outcomes)
         moves = analytics.leave_out_moves(row)
         now, before = (moves.value, moves.previous) if moves else (row.outcomes, row.compared_outcomes)
@@ -112,7 +109,8 @@ def _key_rows(analytics: Analytics) -> Rows:
             *compared_cells,
             change,
             *_list_share_cells(share),
-            *times,
+            row.first_reported_at,
+            row.last_reported_at,
             list(lookalikes),
             moves.moved_here if moves else 0,
         )
@@ -146,7 +144,7 @@ def _funnel_rows(analytics: Analytics) -> Rows:
 def _lost_rows(analytics: Analytics) -> Rows:
     if step := analytics.lost_step:
         for conversation in analytics.list_lost(limit=None):
-            yield step.number, step.key, conversation.conversation_id, unix_seconds(conversation.reached_at)
+            yield step.number, step.key, conversation.conversation_id, conversation.reached_at
 
 
 def _find_comparison_kind(comparison: Comparison) -> str:
@@ -195,7 +193,7 @@ def _series_rows(chart: Chart, period: Period, comparison: Comparison, *, has_al
         for line, numbers in zip(lines, numbers_by_line, strict=True):
             compared_number = compared_numbers[line.key][index] if compared_numbers else None
             if bucket.has_begun or numbers[index] or compared_number:
-                yield unix_seconds(bucket.start), line.key, numbers[index], *_split_compared(kind, compared_number)
+                yield bucket.start, line.key, numbers[index], *_split_compared(kind, compared_number)
 
 
 def _phase_rows(environment: Environment, period: Period, key: str) -> Rows:
@@ -216,7 +214,3 @@ def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:
     for bar in lags.visible_bars:
         least = None if bar.least is None else int(bar.least.total_seconds())
         yield least, bar.label, bar.count, _divide(bar.count, lags.count)
-
-
-def unix_or_none(moment: datetime | None) -> int | None:
-    return None if moment is None else unix_seconds(moment)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from outcomes.analytics.exports import Rows, unix_or_none
+from outcomes.analytics.exports import Rows
 from outcomes.broken_joins.cause_starts import find_cause_starts
 from outcomes.broken_joins.causes.advice import write_advice
 from outcomes.broken_joins.causes.groups import BrokenJoin, group_by_cause
@@ -24,7 +24,7 @@ from outcomes.tallies.first_and_last_data import find_first_data
 from outcomes.tallies.series import read_totals
 from wire.table_exports import Table
 from wire.time.period import Period
-from wire.time.timestamps import EARLIEST, round_to_units, unix_seconds
+from wire.time.timestamps import EARLIEST, round_to_units
 from workspaces.annotations.exports import build_annotations_table, list_pending_phase_cells, name_phase_columns
 from workspaces.models import ApiKey, Environment
 
@@ -72,8 +72,8 @@ def write_join_cells(join: BrokenJoin, api_keys: Mapping[int | None, ApiKey]) ->
         join.conversation_id,
         join.outcome_key,
         join.reports,
-        unix_seconds(join.first_reported_at),
-        unix_seconds(join.last_reported_at),
+        join.first_reported_at,
+        join.last_reported_at,
         join.diagnosis.kind,
         match and match.conversation_id,
         match and match.environment,
@@ -97,10 +97,10 @@ def _cause_rows(environment: Environment, period: Period, key: str) -> Rows:
             cause.count,
             cause.example.conversation_id,
             match and match.conversation_id,
-            unix_seconds(cause.oldest),
-            unix_seconds(max(cause.last_reported_at, last_reports.get((cause.kind, cause.environment), EARLIEST))),
+            cause.oldest,
+            max(cause.last_reported_at, last_reports.get((cause.kind, cause.environment), EARLIEST)),
             write_advice(cause, longest_healing),
-            unix_seconds(start.since),
+            start.since,
             not start.is_certain,
             {str(api_keys[pk]): count for pk, count in cause.reporters.most_common() if pk in api_keys},
             cause.may_heal if cause.kind == "never-seen" else None,
@@ -115,9 +115,9 @@ def _healed_rows(environment: Environment, period: Period) -> Rows:
             outcome.conversation.conversation_id,
             outcome.outcome_key,
             outcome.reports,
-            unix_seconds(outcome.first_reported_at),
-            unix_seconds(outcome.last_reported_at),
-            unix_or_none(outcome.healed_at),
+            outcome.first_reported_at,
+            outcome.last_reported_at,
+            outcome.healed_at,
             None if outcome.healed_after is None else round_to_units(outcome.healed_after),
             "late",
         )
@@ -128,7 +128,7 @@ def _rate_rows(chart: RateChart) -> Rows:
         for rate in chart.rates:
             broken_joins, reported_outcomes = rate.broken_joins[number], rate.reported_outcomes[number]
             if bucket.has_begun or reported_outcomes:
-                yield unix_seconds(bucket.start), rate.name, broken_joins, reported_outcomes
+                yield bucket.start, rate.name, broken_joins, reported_outcomes
 
 
 def _phase_rows(environment: Environment, period: Period) -> Rows:
@@ -155,8 +155,8 @@ def _move_rows(environment: Environment) -> Rows:
             move.target.name,
             move.outcomes,
             move.met,
-            unix_seconds(move.moved_at),
+            move.moved_at,
             move.moved_by,
-            unix_or_none(move.undone_at),
+            move.undone_at,
             move.undone_by or None,
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 from wire.table_exports import Table
 from wire.time.period import Period
-from wire.time.timestamps import unix_seconds
 from workspaces.annotations.phase_comparison import PhaseChange, rate_of
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.models import Environment
@@ -38,11 +37,10 @@ def list_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
     """
     phase, points = change.phase, change.points
     if phase.is_ahead:
-        return (unix_seconds(phase.start), None, list(phase.texts), *(None,) * 5)
-    times = unix_seconds(phase.start), unix_seconds(phase.end)
+        return (phase.start, None, list(phase.texts), *(None,) * 5)
     rate = round(rate_of(phase), 4) if phase.total else None
     comparison = (None, None) if points is None else (round(points, 2), change.is_within_chance)
-    return (*times, list(phase.texts), phase.total, phase.count, rate, *comparison)
+    return (phase.start, phase.end, list(phase.texts), phase.total, phase.count, rate, *comparison)
 
 
 def list_pending_phase_cells(change: PhaseChange) -> tuple[Any, ...]:
