@@ -1,4 +1,4 @@
-"""Delete reports, ids of reports and observed days past their retention, in small batches. Unfolded reports stay."""
+"""Find reports, ids of reports and observed days past their retention; unfolded reports stay. Delete ids in batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from django.db.models import Min, QuerySet
 
 from catalog.inbox_queries import unfolded_reports
 from catalog.models import OperationDay, WitnessReport, WitnessReportId
-from wire.batches import delete_batch
 from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
@@ -40,17 +39,9 @@ def find_expired_ids(workspace: Workspace, before: datetime) -> QuerySet[Witness
     return WitnessReportId.objects.filter(workspace=workspace, received_at__lte=_limit_to_folded(workspace, before))
 
 
-def delete_expired_reports(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_reports(workspace, before), batch)
-
-
 def find_expired_days(workspace: Workspace, before: datetime) -> QuerySet[OperationDay]:
     """Return the evidence of the UTC days that ended before this time."""
     return OperationDay.objects.filter(environment__workspace=workspace, day__lt=before.astimezone(UTC).date())
-
-
-def delete_expired_days(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_days(workspace, before), batch)
 
 
 def delete_expired_ids(workspace: Workspace, before: datetime, batch: int) -> int:

@@ -15,6 +15,7 @@ from catalog.ingest import prune as catalog_prune
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
+from wire.batches import delete_batch
 from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
@@ -32,19 +33,25 @@ class RowSource:
     """One table with data of a kind.
 
     find: returns the rows that are older than a time.
-    delete: deletes a batch of these rows.
+    delete: deletes a batch of these rows, where that takes more than to delete the rows that `find` returns.
     log: the table's monthly partitions if it has any: whole months are dropped.
     least_days: the days for which the rows are kept although the policy says fewer.
     """
 
     find: Callable[[Workspace, datetime], QuerySet[Any]]
-    delete: Callable[[Workspace, datetime, int], int]
+    delete: Callable[[Workspace, datetime, int], int] | None = None
     log: MonthlyLog | None = None
     least_days: int = 0
 
     def find_end(self, days: int, *, now: datetime) -> datetime:
         """Return the time before which rows have expired, if a policy keeps them for these days."""
         return now - timedelta(days=max(days, self.least_days))
+
+    def delete_batch(self, workspace: Workspace, before: datetime, batch: int) -> int:
+        """Delete at most `batch` of the rows that are older than a time; return how many."""
+        if self.delete is not None:
+            return self.delete(workspace, before, batch)
+        return delete_batch(self.find(workspace, before), batch)
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ KINDS = (
         "Rejections",
         "Single rejected verifications, with their tool call; and counts of refused requests by hour.",
         (
-            RowSource(reports.find_expired_rejections, reports.delete_expired_rejections, reports.REJECTIONS),
+            RowSource(reports.find_expired_rejections, log=reports.REJECTIONS),
             RowSource(refusals.find_expired_refusals, refusals.delete_expired_refusals),
         ),
     ),
@@ -92,22 +99,22 @@ KINDS = (
         "minted_intents",
         "Minted intents",
         "Who was permitted which operation, without the arguments.",
-        (RowSource(gate.find_expired_intents, gate.delete_expired_intents, gate.MINTED_INTENTS),),
+        (RowSource(gate.find_expired_intents, log=gate.MINTED_INTENTS),),
     ),
     Kind(
         "confirmations",
         "Confirmations",
         "Requested calls with their summary and decision.",
-        (RowSource(gate.find_expired_confirmations, gate.delete_expired_confirmations),),
+        (RowSource(gate.find_expired_confirmations),),
     ),
     Kind(
         "inbox",
         "Report ids",
         "Ids of processed reports. A report that arrives again after its id was deleted counts twice.",
         (
-            RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports, catalog_prune.INBOX),
+            RowSource(catalog_prune.find_expired_reports, log=catalog_prune.INBOX),
             RowSource(catalog_prune.find_expired_ids, catalog_prune.delete_expired_ids),
-            RowSource(reports.find_expired_reports, reports.delete_expired_reports),
+            RowSource(reports.find_expired_reports),
         ),
         default_days=REPORT_ID_DAYS,
     ),
@@ -115,20 +122,20 @@ KINDS = (
         "audit",
         "Audit log",
         "Who changed what in this workspace, and when.",
-        (RowSource(audit.find_expired_entries, audit.delete_expired_entries, audit.AUDIT_LOG),),
+        (RowSource(audit.find_expired_entries, log=audit.AUDIT_LOG),),
     ),
     Kind(
         "observed_days",
         "Shapes by day",
         "What was observed of each operation on each day, for pages that show a period. Sums of all time stay.",
-        (RowSource(catalog_prune.find_expired_days, catalog_prune.delete_expired_days),),
+        (RowSource(catalog_prune.find_expired_days),),
         default_days=OBSERVED_DAYS,
     ),
     Kind(
         "annotations",
         "Annotations",
         "Events that charts mark, such as deploys and campaigns.",
-        (RowSource(annotation_prune.find_expired_annotations, annotation_prune.delete_expired_annotations),),
+        (RowSource(annotation_prune.find_expired_annotations),),
     ),
     Kind(
         "alerts",

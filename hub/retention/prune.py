@@ -75,4 +75,4 @@ def prune_workspace(
 
 
 def _delete_all(source: RowSource, workspace: Workspace, before: datetime, batch: int, turn: Turn) -> int:
-    return turn.repeat(lambda: source.delete(workspace, before, batch))
+    return turn.repeat(lambda: source.delete_batch(workspace, before, batch))

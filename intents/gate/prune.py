@@ -1,4 +1,4 @@
-"""Delete minted intents and confirmations that a workspace no longer keeps, in small batches."""
+"""Find minted intents and confirmations that a workspace no longer keeps; `hub.retention` deletes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from intents.models import Confirmation, MintedIntent
-from wire.batches import delete_batch
 from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
@@ -25,11 +24,3 @@ def find_expired_confirmations(workspace: Workspace, before: datetime) -> QueryS
     """
     is_unused = Q(used_at=None) | Q(used_at__lte=before)
     return Confirmation.objects.filter(is_unused, environment__workspace=workspace, created_at__lte=before)
-
-
-def delete_expired_intents(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_intents(workspace, before), batch)
-
-
-def delete_expired_confirmations(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_confirmations(workspace, before), batch)

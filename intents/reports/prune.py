@@ -1,4 +1,4 @@
-"""Delete rejections and report ids that a workspace no longer keeps, in small batches. Tallies are never deleted."""
+"""Find rejections and report ids that a workspace no longer keeps; `hub.retention` deletes them, but never tallies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from intents.models import Rejection, VerificationReport
-from wire.batches import delete_batch
 from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import Workspace
 
@@ -21,11 +20,3 @@ def find_expired_rejections(workspace: Workspace, before: datetime) -> QuerySet[
 def find_expired_reports(workspace: Workspace, before: datetime) -> QuerySet[VerificationReport]:
     """Return the verification reports received before this time. Only their ids, digests and sums are stored."""
     return VerificationReport.objects.filter(workspace=workspace, received_at__lte=before)
-
-
-def delete_expired_rejections(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_rejections(workspace, before), batch)
-
-
-def delete_expired_reports(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_reports(workspace, before), batch)

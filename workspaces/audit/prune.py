@@ -1,4 +1,4 @@
-"""Delete entries of the audit log that a workspace no longer keeps. Only the worker and commands may do this."""
+"""Find entries of the audit log that a workspace no longer keeps. Only the worker and commands may delete them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from wire.batches import delete_batch
 from wire.postgresql.monthly_partitions import MonthlyLog
 from workspaces.models import AuditEntry, Workspace
 
@@ -15,7 +14,3 @@ AUDIT_LOG = MonthlyLog("workspaces_auditentry", time="at", owner="workspace_id")
 
 def find_expired_entries(workspace: Workspace, before: datetime) -> QuerySet[AuditEntry]:
     return AuditEntry.objects.filter(workspace_id=workspace.pk, at__lte=before)
-
-
-def delete_expired_entries(workspace: Workspace, before: datetime, batch: int) -> int:
-    return delete_batch(find_expired_entries(workspace, before), batch)
