@@ -6,14 +6,12 @@ from hub import health
 from hub.api_docs import views as api_docs
 from hub.calls_not_accepted import views as calls_not_accepted
 from hub.glossary.views import show_glossary
-from hub.key_uses.views import show_keys
-from hub.last_data.views import show_environments
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
-from hub.rotation_results.views import show_secrets
 from hub.sample import views as sample
 from hub.search.views import show_search
+from hub.settings_pages import views as settings_pages
 from hub.verified_operations import views as verified_operations
 from wire.http.read_only import read_only
 from workspaces.models import Membership
@@ -33,9 +31,9 @@ urlpatterns = [
     *page_paths("rejections", calls_not_accepted.show_rejections, is_shareable=True),
     *page_paths("toolcall", calls_not_accepted.show_tool_call),
     *page_paths("toolcalls", calls_not_accepted.show_tool_calls),
-    *page_paths("keys", show_keys, role=Membership.ADMIN),
-    *page_paths("environments", show_environments, role=Membership.ADMIN),
-    *page_paths("secrets", show_secrets, role=Membership.ADMIN),
+    *page_paths("keys", settings_pages.show_keys, role=Membership.ADMIN),
+    *page_paths("environments", settings_pages.show_environments, role=Membership.ADMIN),
+    *page_paths("secrets", settings_pages.show_secrets, role=Membership.ADMIN),
     *page_paths("search", show_search),
     *page_paths("api", api_docs.show_api_docs),
     *page_paths("glossary", show_glossary),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hub.rotation_results.queries import REASON, SigningResult, read_unknown_secret
+from hub.settings_pages.rotation_results import REASON, SigningResult, read_unknown_secret
 from intents.rejections.call_outage.call_outage_rule import CallOutage
 from intents.rejections.call_outage.read_call_outage import read_call_outage
 from wire.time.period import Period

@@ -1,4 +1,4 @@
-"""Pages of intents that say if no call is accepted any more. They are here because they use `hub.rotation_results`."""
+"""Pages of intents that say if no call is accepted any more. They are here because they use `hub.settings_pages`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from hub.calls_not_accepted.queries import read_calls_not_accepted
-from hub.rotation_results.queries import read_unknown_secret
+from hub.settings_pages.rotation_results import read_unknown_secret
 from intents.rejections import views as rejections
 from intents.tool_calls import call_views
 from intents.tool_calls import views as tool_calls

@@ -24,9 +24,9 @@ from hub.calls_not_accepted.queries import (
 )
 from hub.overview.facts import FACT_COLUMNS, Fact, build_facts
 from hub.overview.setup_steps import list_setup_steps
-from hub.rotation_results.queries import RESULT_COLUMNS
 from hub.sample.history_days import HISTORY_DAYS, count_missing_days
 from hub.sample.views import may_remove_sample
+from hub.settings_pages.rotation_results import RESULT_COLUMNS
 from intents.gate.queries import has_decisions
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.growth.rise import Rise

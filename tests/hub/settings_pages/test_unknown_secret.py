@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
+from hub.settings_pages.unknown_secret import CallsOfSecret, seems_unknown
 from intents.rejections.call_outage.call_outage_rule import MIN_OUTAGE
 
 OLD, NEW = "gas_old1", "gas_new1"

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Sum
 
-from hub.rotation_results.unknown_secret import CallsOfSecret, seems_unknown
+from hub.settings_pages.unknown_secret import CallsOfSecret, seems_unknown
 from intents.gate.mint import LIFETIME_SECONDS
 from intents.rejections.call_outage.read_call_outage import (
     count_results_before,

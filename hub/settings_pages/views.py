@@ -1,4 +1,4 @@
-"""The page of API keys, with what each key did. `workspaces` makes the page; the uses come from all domains."""
+"""Settings pages with what only the domains know. `workspaces` makes the pages; the hub adds tables to them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
+from hub.settings_pages.key_uses import KeyUse, find_last_use, read_key_uses
+from hub.settings_pages.last_data import read_last_data
+from hub.settings_pages.rotation_results import RESULT_COLUMNS, read_signing_results
 from wire.table_exports import Table
 from wire.time.period import Period, parse_period
 from workspaces.models import Environment, Workspace
 from workspaces.pages.page import Page
-from workspaces.settings_pages import keys
+from workspaces.settings_pages import environments, keys, secrets
 
 USE_COLUMNS = (
     *("keyId", "environment", "outcomes", "brokenJoins", "rejections", "decisions", "verifiedAt"),
     *("movedAway", "movedHere"),
 )
+LAST_DATA_COLUMNS = ("environment", "witnessReportAt", "outcomeAt", "verificationAt", "deadLetters")
 
 
 def show_keys(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -30,6 +33,20 @@ def show_keys(request: HttpRequest, environment: Environment, period: Period) ->
         Table("uses", USE_COLUMNS, lambda: _use_rows(workspace, zone)),
     ]
     return replace(keys.show_keys(request, environment, period), tables=tables)
+
+
+def show_environments(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the environments of the workspace, and when their last data came."""
+    page = environments.show_environments(request, environment, period)
+    last_data = Table("lastData", LAST_DATA_COLUMNS, lambda: _last_data_rows(environment.workspace))
+    return replace(page, tables=[*page.tables, last_data])
+
+
+def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the signing secrets, and the results of calls before and after the present secret began to sign."""
+    page = secrets.show_secrets(request, environment, period)
+    results = Table("results", RESULT_COLUMNS, lambda: _result_rows(environment.workspace))
+    return replace(page, tables=[*page.tables, results])
 
 
 def _key_rows(workspace: Workspace, zone: str) -> Iterator[Sequence[Any]]:
@@ -51,3 +68,13 @@ def _read_last_uses(workspace: Workspace, zone: str) -> Mapping[int, Sequence[Ke
     """Return the uses of each key in the last 7 days, by its row id."""
     now = timezone.now()
     return read_key_uses(workspace, parse_period({"tz": zone}, now=now), now=now)
+
+
+def _last_data_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for row in read_last_data(workspace):
+        moments = (row.witness_report_at, row.outcome_at, row.verification_at)
+        yield (row.environment.name, *moments, row.dead_letters)
+
+
+def _result_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    return (result.list_cells() for result in read_signing_results(workspace, now=timezone.now()))

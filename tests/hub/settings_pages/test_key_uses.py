@@ -7,8 +7,8 @@ from html import unescape
 
 from django.utils import timezone
 
-from hub.key_uses.queries import KeyUse, find_last_use, read_key_uses
-from hub.templatetags.key_uses import last_use
+from hub.settings_pages.key_uses import KeyUse, find_last_use, read_key_uses
+from hub.templatetags.settings_pages import last_use
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification

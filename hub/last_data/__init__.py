@@ -1,1 +1,0 @@
-"""When the last data of each environment came, and whether reports could not be processed."""

@@ -1,1 +1,0 @@
-"""What became of calls since the present signing secret began to sign."""
