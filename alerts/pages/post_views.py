@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
@@ -29,6 +30,7 @@ from workspaces.access import require_member_environment
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import (
+    act_and_return,
     member_form,
     read_form_members,
     read_form_period,
@@ -38,8 +40,6 @@ from workspaces.pages.form_answers import (
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
 from workspaces.pages.shown_once import keep_for_next_page
-
-Act = Callable[[Environment, str, datetime], None]
 
 
 @member_form
@@ -90,7 +90,7 @@ def post_target(request: HttpRequest, slug: str, environment: str) -> HttpRespon
             _keep_secret(request, row, fields["name"], secret)
             target = row.workspace.alert_targets.get(name=fields["name"].strip())
             return _redirect_to_form(request, row, target, fragment="new" if secret else "")
-    return _render_in_period(request, row, build_alerts_page(request, row, target_form=form))
+    return _render_in_period(request, build_alerts_page(request, row, target_form=form), row, NAME)
 
 
 @sensitive_post_parameters("address")
@@ -176,7 +176,7 @@ def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> 
                 form.data = data
         else:
             return _redirect_in_period(request, NAME, row, {})
-    return _render_in_period(request, row, build_alerts_page(request, row, form))
+    return _render_in_period(request, build_alerts_page(request, row, form), row, NAME)
 
 
 def _act_on_alert(
@@ -188,14 +188,18 @@ def _act_on_alert(
     return _act_as_admin(request, slug, environment, act)
 
 
-def _act_as_admin(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+def _act_as_admin(
+    request: HttpRequest, slug: str, environment: str, act: Callable[[Environment, str, datetime], None]
+) -> HttpResponse:
     """Act and return to the page, with the alert form that is open; if the action is refused, show the error there."""
     row = _require_admin(request, slug, environment)
-    try:
-        act(row, request.user.get_username(), timezone.now())
-    except DomainError as error:
-        return _render_in_period(request, row, build_alerts_page(request, row, fault=error.detail))
-    return return_to_page(request, NAME, row, {"target": None})  # `?target=5` opens the form that the action answers
+
+    def act_on_alerts(actor: str, now: datetime) -> Mapping[str, None]:
+        act(row, actor, now)
+        return {"target": None}  # `?target=5` opens the form that the action answers
+
+    build_page = partial(build_alerts_page, request, row)
+    return act_and_return(request, NAME, row, act_on_alerts, build_page, render=_render_in_period)
 
 
 def _find_target(row: Environment, pk: int) -> Target:
@@ -249,10 +253,10 @@ def _redirect_to_form(request: HttpRequest, row: Environment, target: Target, *,
     return redirect_to_page(NAME, row, members, fragment=fragment or "alert")
 
 
-def _render_in_period(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
+def _render_in_period(request: HttpRequest, page: Page, row: Environment, name: str) -> HttpResponse:
     """Show the page, with the period and the alert form of the page that had the form, and what this request adds."""
     members = read_form_period(request, row)
-    for name, values in (*request.GET.lists(), *_read_alert_members(request, row).lists()):
-        members.setlist(name, values)
+    for member, values in (*request.GET.lists(), *_read_alert_members(request, row).lists()):
+        members.setlist(member, values)
     request.GET = QueryDict(members.urlencode())
-    return render_html(request, page, row, NAME, parse_period(request.GET, now=timezone.now()))
+    return render_html(request, page, row, name, parse_period(request.GET, now=timezone.now()))

@@ -87,7 +87,7 @@ def _return_to_deletions(request: HttpRequest, environment: Environment) -> Http
 
 
 def _render_refused(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:
-    return render_refused_form(request, page, environment, NAME, now=timezone.now())
+    return render_refused_form(request, page, environment, NAME)
 
 
 def _build_page(

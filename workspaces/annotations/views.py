@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -28,7 +29,7 @@ from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Annotation, Environment, Membership
-from workspaces.pages.form_answers import member_form, return_to_page
+from workspaces.pages.form_answers import act_and_return, member_form
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
 
@@ -36,9 +37,6 @@ NAME = "annotations"
 ROWS_PER_PAGE = 50
 FORM_MEMBERS = ("text", "url", "at", "environment")
 EVERYWHERE = "all"
-
-Act = Callable[[Environment, str, datetime], Annotation | None]
-"""act(environment, actor, now) returns an added or changed annotation; raises InvalidRequest for a refused entry."""
 
 
 def show_annotations(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -87,27 +85,34 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_
 
 
 def _act_as_editor(
-    request: HttpRequest, slug: str, environment: str, act: Act, *, changed_id: UUID | None = None
+    request: HttpRequest,
+    slug: str,
+    environment: str,
+    act: Callable[[Environment, str, datetime], Annotation | None],
+    *,
+    changed_id: UUID | None = None,
 ) -> HttpResponse:
     """Require an editor and call `act`, then show the page again; after a fault, with the form as it was filled in.
 
     If an added or changed annotation is not in the period of the page, show its day instead.
 
+    act: returns an added or changed annotation; raises InvalidRequest for a refused entry.
     changed_id: the annotation to change; None if the form adds or deletes one.
     """
     environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
-    now = timezone.now()
-    period = parse_period(request.GET, now=now)
-    try:
-        annotation = act(environment_row, request.user.get_username(), now)
-    except InvalidRequest as error:
-        page = _build_page(request, environment_row, period, fault=error.detail, changed_id=changed_id)
-        return render_html(request, page, environment_row, NAME, period)
-    period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
-    if annotation and not period.start <= annotation.at < period.end:
-        day = annotation.at.astimezone(period.zone).date().isoformat()
-        period_members |= {"range": None, "from": day, "to": day}
-    return return_to_page(request, NAME, environment_row, period_members)
+    period = parse_period(request.GET, now=timezone.now())
+
+    def act_and_choose_period(actor: str, now: datetime) -> Mapping[str, str | None]:
+        annotation = act(environment_row, actor, now)
+        period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
+        if annotation and not period.start <= annotation.at < period.end:
+            day = annotation.at.astimezone(period.zone).date().isoformat()
+            period_members |= {"range": None, "from": day, "to": day}
+        return period_members
+
+    build_page = partial(_build_page, request, environment_row, period, changed_id=changed_id)
+    render = partial(render_html, period=period)
+    return act_and_return(request, NAME, environment_row, act_and_choose_period, build_page, render=render)
 
 
 def _read_content(request: HttpRequest) -> AnnotationText:

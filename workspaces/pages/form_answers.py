@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import Resolver404, resolve, reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 
 from wire.address_members import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBERS, change_query
-from wire.errors import NotFound
+from wire.errors import InvalidRequest, NotFound
 from wire.http.problems import Problem
 from wire.time.period import parse_period
 from workspaces.models import Environment
@@ -30,6 +31,13 @@ GONE = (
     "Nothing was changed: what this form is about was deleted in the meantime, or you have no access to it any more. "
     "Reload the page of the form."
 )
+
+Act = Callable[[str, datetime], Mapping[str, str | None] | None]
+"""act(actor, now) does what a form asks, or raises InvalidRequest. It may return changes of the page's query."""
+
+
+class PageBuilder(Protocol):
+    def __call__(self, *, fault: str) -> Page: ...
 
 
 def redirect_to_page(
@@ -62,12 +70,30 @@ def return_to_page(
     return redirect_to_page(page, environment, members, fragment=fragment)
 
 
-def render_refused_form(
-    request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
-) -> HttpResponse:
+def render_refused_form(request: HttpRequest, page: Page, environment: Environment, name: str) -> HttpResponse:
     """Answer a refused form: show its page again, in the period that the page had."""
     request.GET = QueryDict(read_form_period(request, environment).urlencode())
-    return render_html(request, page, environment, name, parse_period(request.GET, now=now))
+    return render_html(request, page, environment, name, parse_period(request.GET, now=timezone.now()))
+
+
+def act_and_return(
+    request: HttpRequest,
+    name: str,
+    environment: Environment,
+    act: Act,
+    build_page: PageBuilder,
+    *,
+    render: Callable[[HttpRequest, Page, Environment, str], HttpResponse] = render_refused_form,
+) -> HttpResponse:
+    """Do what a form asks and return to its page; if it is refused, show the page with the error and the form.
+
+    The caller has checked the role of the person.
+    """
+    try:
+        query = act(request.user.get_username(), timezone.now())
+    except InvalidRequest as error:
+        return render(request, build_page(fault=error.detail), environment, name)
+    return return_to_page(request, name, environment, query or {})
 
 
 def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

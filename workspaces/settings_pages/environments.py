@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import parse_moment
+from workspaces.access import require_member_environment
 from workspaces.environments.add import create_environment
 from workspaces.environments.change import (
     DEFAULT_NAME,
@@ -27,10 +28,9 @@ from workspaces.environments.change import (
 )
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.forms.late_forms import fingerprint
-from workspaces.models import Environment, Workspace
-from workspaces.pages.form_answers import member_form
+from workspaces.models import Environment, Membership, Workspace
+from workspaces.pages.form_answers import act_and_return, member_form
 from workspaces.pages.page import Page
-from workspaces.settings_pages.act_as_admin import Act, act_as_admin
 
 NAME = "environments"
 FORM_MEMBERS = ("name", "label", "until")  # of the forms that add an environment and end version 1
@@ -103,10 +103,16 @@ def _read_end(request: HttpRequest) -> datetime:
 
 
 def _change_environments(
-    request: HttpRequest, slug: str, environment: str, act: Act, *, changed_name: str = ""
+    request: HttpRequest,
+    slug: str,
+    environment: str,
+    act: Callable[[Workspace, str, datetime], None],
+    *,
+    changed_name: str = "",
 ) -> HttpResponse:
-    build_page = partial(_build_page, changed_name=changed_name)
-    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=build_page)
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    build_page = partial(_build_page, request, environment_row, changed_name=changed_name)
+    return act_and_return(request, NAME, environment_row, partial(act, environment_row.workspace), build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "", changed_name: str = "") -> Page:

@@ -106,7 +106,7 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
             # Without a fragment, browsers would keep that of the form.
             return return_to_page(request, NAME, environment_row, {}, fragment="new")
     page = _build_page(request, environment_row, form)
-    return render_refused_form(request, page, environment_row, NAME, now=now)
+    return render_refused_form(request, page, environment_row, NAME)
 
 
 @member_form

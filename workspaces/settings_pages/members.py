@@ -56,7 +56,7 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
             keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
             return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
-    return render_refused_form(request, page, environment_row, NAME, now=now)
+    return render_refused_form(request, page, environment_row, NAME)
 
 
 @member_form

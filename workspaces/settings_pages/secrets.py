@@ -5,9 +5,10 @@ Activation and revocation ask first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -18,14 +19,14 @@ from django.views.decorators.debug import sensitive_variables
 from wire.address_members import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.models import AuditEntry, Environment, SecretUse, SigningSecret, Workspace
-from workspaces.pages.form_answers import member_form
+from workspaces.access import require_member_environment
+from workspaces.models import AuditEntry, Environment, Membership, SecretUse, SigningSecret, Workspace
+from workspaces.pages.form_answers import act_and_return, member_form
 from workspaces.pages.page import Page
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.secrets.revoke import REVOKED, revoke_secret
 from workspaces.secrets.rotate import Rotation, activate_secret, find_signer, prepare_secret
 from workspaces.secrets.uses import Backend, list_backends, list_late_backends
-from workspaces.settings_pages.act_as_admin import Act, act_as_admin
 
 NAME = "secrets"
 NEW_SECRET = "new secret"
@@ -86,8 +87,12 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id
     return _change_secrets(request, slug, environment, revoke)
 
 
-def _change_secrets(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=_build_page)
+def _change_secrets(
+    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], None]
+) -> HttpResponse:
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    build_page = partial(_build_page, request, environment_row)
+    return act_and_return(request, NAME, environment_row, partial(act, environment_row.workspace), build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:

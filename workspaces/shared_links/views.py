@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,7 +19,7 @@ from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
-from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
+from workspaces.pages.form_answers import act_and_return, member_form, return_to_page
 from workspaces.pages.page import Page
 from workspaces.pages.routes import SHAREABLE_PAGES
 from workspaces.pages.shown_once import keep_for_next_page, take_once
@@ -34,29 +36,22 @@ def show_links(request: HttpRequest, environment: Environment, period: Period) -
 
 
 @member_form
-@sensitive_variables("token")
 def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Share the page that the form names, with the query of its address. Go to the list, which shows the link once."""
     environment_row = require_member_environment(request, slug, environment)
-    name, days, now = read_text(request.POST, "page"), request.POST.get("days", ""), timezone.now()
-    try:
+    name, query, days = read_text(request.POST, "page"), read_text(request.POST, "query"), request.POST.get("days", "")
+
+    @sensitive_variables("token", "address", "facts")
+    def share(actor: str, now: datetime) -> None:
         if name not in SHAREABLE_PAGES:
             raise InvalidRequest("This page cannot be shared.")
-        link, token = share_page(
-            environment_row,
-            name,
-            read_text(request.POST, "query"),
-            days=int(days) if days in map(str, DAYS) else 0,
-            actor=request.user.get_username(),
-            now=now,
-        )
-    except InvalidRequest as error:
-        page = _build_page(request, environment_row, fault=error.detail)
-        return render_refused_form(request, page, environment_row, NAME, now=now)
-    address = request.build_absolute_uri(reverse("shared-page", args=[token]))
-    facts = {"link": address, "id": link.pk, "workspace": environment_row.workspace_id}
-    keep_for_next_page(request, NEW_LINK, facts)
-    return return_to_page(request, NAME, environment_row, {})
+        known_days = int(days) if days in map(str, DAYS) else 0
+        link, token = share_page(environment_row, name, query, days=known_days, actor=actor, now=now)
+        address = request.build_absolute_uri(reverse("shared-page", args=[token]))
+        facts = {"link": address, "id": link.pk, "workspace": environment_row.workspace_id}
+        keep_for_next_page(request, NEW_LINK, facts)
+
+    return act_and_return(request, NAME, environment_row, share, partial(_build_page, request, environment_row))
 
 
 @member_form
