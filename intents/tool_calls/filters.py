@@ -1,11 +1,9 @@
-"""The filters of tool calls and the position in their list, read from a page's address (pure)."""
+"""The filters of tool calls, read from a page's address (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from wire.address_members import read_text
 
@@ -13,8 +11,6 @@ ASKED, NOT_ASKED = "asked", "not-asked"
 CHOICES = (ASKED, NOT_ASKED)
 SEVERAL, REJECTED = "several", "rejected"
 INTENTS_CHOICES = (SEVERAL, REJECTED)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MAX_MICROSECONDS, MAX_ID = 17, 18  # digits
 
 
 @dataclass(frozen=True)
@@ -58,23 +54,3 @@ def parse_call_filters(query: Mapping[str, str]) -> CallFilters:
         step_up if step_up in CHOICES else "",
         intents if intents in INTENTS_CHOICES else "",
     )
-
-
-class ListPosition(NamedTuple):
-    """The time and the id of an intent, after which a page of the list begins."""
-
-    issued_at: datetime
-    number: int
-
-    def __str__(self) -> str:
-        return f"{round((self.issued_at - EPOCH) / timedelta(microseconds=1))}-{self.number}"
-
-
-def parse_position(cursor: str) -> ListPosition | None:
-    """Read the text of a ListPosition; None, which is the beginning of the list, if it cannot be read."""
-    microseconds, _, number = cursor.partition("-")
-    if not (microseconds.isdecimal() and number.isdecimal()):
-        return None
-    if len(microseconds) > MAX_MICROSECONDS or len(number) > MAX_ID:
-        return None
-    return ListPosition(EPOCH + timedelta(microseconds=int(microseconds)), int(number))

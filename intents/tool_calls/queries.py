@@ -15,7 +15,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from affidavit.operations import READS
 from intents.gate.signed_operation_filter import match_signed_operation
 from intents.models import MintedIntent, Rejection
-from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters, ListPosition
+from intents.tool_calls.filters import ASKED, REJECTED, SEVERAL, CallFilters
+from wire.list_position import ListPosition
 from wire.time.period import Period
 from workspaces.models import Environment
 
@@ -53,7 +54,7 @@ class CallPage:
     """
 
     rows: Sequence[MintedIntent]
-    older: ListPosition | None
+    older: ListPosition[int] | None
     searched_since: datetime | None = None
 
 
@@ -73,7 +74,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     intents = _select_indexed(environment, period, filters)
     boundary = _find_boundary(intents)
     if boundary:
-        intents = intents.filter(issued_at__gte=boundary.issued_at)
+        intents = intents.filter(issued_at__gte=boundary.at)
     by_call = intents.filter(_match_unindexed(environment, period, filters)).order_by().values("tool_call_id")
     counts_by_call = by_call.annotate(
         intents=Count("pk"),
@@ -97,28 +98,28 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
         confirmation_calls=sums["confirmation_calls"],
         step_up=sums["step_up"] or 0,
         step_up_calls=sums["step_up_calls"],
-        since=boundary.issued_at if boundary else None,
+        since=boundary.at if boundary else None,
     )
 
 
 def read_page(
-    environment: Environment, period: Period, filters: CallFilters, position: ListPosition | None, limit: int
+    environment: Environment, period: Period, filters: CallFilters, position: ListPosition[int] | None, limit: int
 ) -> CallPage:
     """Return at most `limit` matching intents after a position; None begins with the newest intent."""
     intents = _select_indexed(environment, period, filters)
     if position:
-        is_later_row = Q(issued_at=position.issued_at, pk__gte=position.number)
-        intents = intents.filter(issued_at__lte=position.issued_at).exclude(is_later_row)
+        is_later_row = Q(issued_at=position.at, pk__gte=position.row_id)
+        intents = intents.filter(issued_at__lte=position.at).exclude(is_later_row)
     boundary = _find_boundary(intents) if filters.searches else None
     if boundary:
-        intents = intents.filter(issued_at__gte=boundary.issued_at)
+        intents = intents.filter(issued_at__gte=boundary.at)
     rows = list(intents.filter(_match_unindexed(environment, period, filters))[: limit + 1])
     if len(rows) > limit:
         last = rows[limit - 1]
         return CallPage(rows[:limit], ListPosition(last.issued_at, last.pk))
     if boundary:
         # Rows of the same second were searched, too: go on with the second before.
-        return CallPage(rows, ListPosition(boundary.issued_at, 0), boundary.issued_at)
+        return CallPage(rows, ListPosition(boundary.at, 0), boundary.at)
     return CallPage(rows, None)
 
 
@@ -134,7 +135,7 @@ def _select_indexed(environment: Environment, period: Period, filters: CallFilte
     return intents.order_by("-issued_at", "-pk")
 
 
-def _find_boundary(intents: QuerySet[MintedIntent]) -> ListPosition | None:
+def _find_boundary(intents: QuerySet[MintedIntent]) -> ListPosition[int] | None:
     """Return the last intent that is counted or searched; None if all are."""
     rows = list(intents.values_list("issued_at", "pk")[MAX_SCANNED - 1 : MAX_SCANNED + 1])
     return ListPosition(*rows[0]) if len(rows) > 1 else None

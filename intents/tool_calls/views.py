@@ -11,8 +11,9 @@ from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import MintedIntent
 from intents.rejections.intents_of_rejections import count_rejections_by_intent
 from intents.tool_calls import queries
-from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters, parse_position
+from intents.tool_calls.filters import CHOICES, INTENTS_CHOICES, CallFilters, parse_call_filters
 from wire.batches import split_into_batches
+from wire.list_position import parse_position, parse_row_number
 from wire.table_exports import Table
 from wire.time.period import Period
 from workspaces.access import has_role
@@ -49,7 +50,7 @@ def show_tool_calls(request: HttpRequest, environment: Environment, period: Peri
 
 
 def _build_list(environment: Environment, period: Period, filters: CallFilters, cursor: str) -> Mapping[str, Any]:
-    position = parse_position(cursor)
+    position = parse_position(cursor, parse_row_number)
     page = queries.read_page(environment, period, filters, position, ROWS_PER_PAGE)
     rejections = count_rejections_by_intent(environment, page.rows)
     return {

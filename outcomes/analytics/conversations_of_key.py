@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any
 
 from outcomes.analytics.lag import MAX_LAGS, LagDistribution, count_lags
+from wire.list_position import ListPosition
 from wire.postgresql.copy_csv import SelectedRows
 from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
@@ -17,14 +18,6 @@ from workspaces.models import Environment
 CONVERSATIONS_PER_PAGE = 20  # on the page of one key
 ROWS_AT_ONCE = 5000
 MAX_COUNTED = 10_000  # conversations that are counted before a page; with more, the page does not number its rows
-
-
-class PagePosition(NamedTuple):
-    """The last row of a page, after which the next page begins."""
-
-    key: str
-    first_reported_at: datetime
-    conversation: int
 
 
 @dataclass(frozen=True)
@@ -46,12 +39,9 @@ class ReachedOutcome:
         return self.first_reported_at - self.started_at
 
     @property
-    def cursor(self) -> str:
-        """Return the time of the first report, in microseconds, and the row id of the conversation as a text.
-
-        `parse_page_position` reads it.
-        """
-        return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.conversation}"
+    def position(self) -> ListPosition[int]:
+        """Return the position in the list of a key: the time of the first report and the row id."""
+        return ListPosition(self.first_reported_at, self.conversation)
 
 
 # The order is that of the index: keys in descending code point order, and the latest first within a key. The first
@@ -119,28 +109,33 @@ CROSS JOIN LATERAL (
 
 
 def read_conversations(
-    environment: Environment, period: Period, key: str, *, cursor: str = "", limit: int
+    environment: Environment, period: Period, key: str, *, position: ListPosition[int] | None = None, limit: int
 ) -> Sequence[ReachedOutcome]:
-    """Return the latest conversations that reached a key, from `cursor` on.
+    """Return the latest conversations that reached a key, from a position on.
 
-    The key "" stands for any key; then there are no pages, so leave out the cursor.
+    The key "" stands for any key; then there are no pages, so leave out the position.
     """
-    return _read_page(environment, period, key, parse_page_position(cursor, key), limit)
+    after_key, after_time, after_id = (key, *position) if position else (None, None, None)
+    page = {"after_key": after_key, "after_time": after_time, "after_id": after_id}
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_CONVERSATIONS, {**_outcomes_query(environment, period, key, limit), **page})
+        return [ReachedOutcome(*row) for row in cursor.fetchall()]
 
 
-def count_newer(environment: Environment, period: Period, key: str, *, cursor: str) -> int | None:
+def count_newer(
+    environment: Environment, period: Period, key: str, *, position: ListPosition[int] | None
+) -> int | None:
     """Return how many conversations that reached a key come before a page; None for more than MAX_COUNTED."""
-    position = parse_page_position(cursor, key)
     if position is None:
         return 0
     parameters = {
         **_outcomes_query(environment, period, key, MAX_COUNTED + 1),
-        "last_time": position.first_reported_at,
-        "last_id": position.conversation,
+        "last_time": position.at,
+        "last_id": position.row_id,
     }
-    with get_read_connection().cursor() as database_cursor:
-        database_cursor.execute(COUNT_NEWER, parameters)
-        count = int(database_cursor.fetchone()[0])
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(COUNT_NEWER, parameters)
+        count = int(cursor.fetchone()[0])
     return count if count <= MAX_COUNTED else None
 
 
@@ -150,25 +145,6 @@ def select_conversations(environment: Environment, period: Period, key: str) -> 
     return SelectedRows(
         SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE, order=ALL_LATEST_FIRST
     )
-
-
-def _read_page(
-    environment: Environment, period: Period, key: str, position: PagePosition | None, limit: int
-) -> Sequence[ReachedOutcome]:
-    after_key, after_time, after_id = position or (None, None, None)
-    page = {"after_key": after_key, "after_time": after_time, "after_id": after_id}
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_CONVERSATIONS, {**_outcomes_query(environment, period, key, limit), **page})
-        return [ReachedOutcome(*row) for row in cursor.fetchall()]
-
-
-def parse_page_position(cursor: str, key: str) -> PagePosition | None:
-    """Read `ReachedOutcome.cursor`; None, which is the beginning of the list, if it cannot be read."""
-    microseconds, _, conversation = cursor.partition("-")
-    if not (microseconds.isdecimal() and conversation.isdecimal()) or len(microseconds) > 17 or len(conversation) > 18:
-        return None
-    first_reported_at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds))
-    return PagePosition(key, first_reported_at, int(conversation))
 
 
 def read_lags(environment: Environment, period: Period, key: str) -> LagDistribution:

@@ -19,7 +19,6 @@ from outcomes.analytics.comparison_choice import choose_comparison, is_compariso
 from outcomes.analytics.conversations_of_key import (
     CONVERSATIONS_PER_PAGE,
     count_newer,
-    parse_page_position,
     read_conversations,
     read_lags,
 )
@@ -37,6 +36,7 @@ from outcomes.tallies.retention_of_joins import find_retention_days_if_pruned
 from outcomes.tallies.series import find_step, read_totals
 from outcomes.tallies.without_moves import leave_out_moved_here
 from wire.address_members import read_text
+from wire.list_position import parse_position, parse_row_number
 from wire.time.buckets import show_numbers
 from wire.time.period import Period
 from workspaces.access import has_role
@@ -182,13 +182,14 @@ def _describe_key(environment: Environment, period: Period, key: str, comparison
 
 
 def _list_conversations(environment: Environment, period: Period, key: str, *, cursor: str) -> Mapping[str, Any]:
-    rows = read_conversations(environment, period, key, cursor=cursor, limit=CONVERSATIONS_PER_PAGE + 1)
+    position = parse_position(cursor, parse_row_number)
+    rows = read_conversations(environment, period, key, position=position, limit=CONVERSATIONS_PER_PAGE + 1)
     page = rows[:CONVERSATIONS_PER_PAGE]
-    newer = count_newer(environment, period, key, cursor=cursor)
+    newer = count_newer(environment, period, key, position=position)
     return {
         "rows": page,
-        "older_cursor": page[-1].cursor if len(rows) > CONVERSATIONS_PER_PAGE else "",
-        "is_first_page": not parse_page_position(cursor, key),
+        "older_cursor": str(page[-1].position) if len(rows) > CONVERSATIONS_PER_PAGE else "",
+        "is_first_page": position is None,
         "first_number": None if newer is None else newer + 1,
         "last_number": None if newer is None else newer + len(page),
     }

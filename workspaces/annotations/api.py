@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils.cache import get_conditional_response
@@ -16,9 +17,10 @@ from rest_framework.response import Response
 
 from wire.errors import InvalidRequest
 from wire.http.machine_view import CallExample, MachineView
+from wire.list_position import ListPosition, parse_position
 from wire.time.timestamps import unix_seconds
 from workspaces.annotations.annotate import AnnotationText, add_annotation
-from workspaces.annotations.queries import ListPosition, list_after, parse_list_position, write_cursor
+from workspaces.annotations.queries import list_after
 from workspaces.annotations.serializers import AnnotationForm, AnnotationList, AnnotationReceipt
 from workspaces.authentication import HEADER, key_of_request
 from workspaces.errors import ScopeMissing
@@ -98,17 +100,17 @@ def _require_unlimited(key: ApiKey) -> None:
         raise ScopeMissing("This key may use some environments only: leave allEnvironments out, or use another key.")
 
 
-def _read_position(request: Request) -> ListPosition | None:
+def _read_position(request: Request) -> ListPosition[UUID] | None:
     cursor = request.query_params.get("cursor")
-    try:
-        return parse_list_position(cursor) if cursor else None
-    except ValueError:
-        raise InvalidRequest("The cursor is broken. Take the whole address from `next`.") from None
+    position = parse_position(cursor, UUID) if cursor else None
+    if cursor and position is None:
+        raise InvalidRequest("The cursor is broken. Take the whole address from `next`.")
+    return position
 
 
 def _build_next_address(request: Request, last: Annotation) -> str:
     query = request.query_params.copy()
-    query["cursor"] = write_cursor(last)
+    query["cursor"] = str(ListPosition(last.at, last.pk))
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
 
 

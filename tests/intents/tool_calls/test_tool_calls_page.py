@@ -23,7 +23,7 @@ from intents.models import MintedIntent
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from intents.tool_calls import queries, views
-from intents.tool_calls.filters import CallFilters, ListPosition, parse_position
+from intents.tool_calls.filters import CallFilters
 from tests.page_text import read_unescaped_html
 from wire.time.period import parse_period
 from workspaces.models import Environment, Membership
@@ -327,13 +327,7 @@ def test_pages_of_a_users_calls_lead_to_each_other(browser_client, address, prod
 
 @pytest.mark.parametrize("cursor", ["", "x", "1", "1-", "-1", "9" * 18 + "-1", "1-" + "9" * 19])
 def test_an_unreadable_cursor_is_the_beginning(browser_client, address, calls, cursor):
-    assert parse_position(cursor) is None
     assert "call_write" in read_text(browser_client, address, cursor=cursor)
-
-
-def test_a_position_is_read_back_from_its_text():
-    position = ListPosition(NOW, 17)
-    assert parse_position(str(position)) == position
 
 
 def test_filters_are_true_as_soon_as_one_of_them_filters():
