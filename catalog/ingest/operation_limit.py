@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 
 from django.conf import settings
 from django.db.models import Count, Q
 
 from affidavit.operations import Identity, OperationSum, has_begun
 from catalog.models import ExcessOperation, Operation
+from wire.batches import split_into_batches
 from workspaces.models import Environment
 
 ALL_OTHERS = Identity("", "")  # one row for the operations that are not counted one by one
@@ -73,7 +73,7 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
     excess_rows = ExcessOperation.objects.filter(environment=environment).exclude(method="", key="")
     room = settings.MAX_OPERATIONS - excess_rows.count() if excess else 0
     remainder = 0
-    for batch in split_identities(excess):
+    for batch in split_into_batches(sorted(excess), BATCH_ROWS):
         rows = find_excess(environment, batch)
         new = [identity for identity in batch if identity not in rows]
         excluded_identities = set(new[max(room, 0) :])
@@ -93,7 +93,7 @@ def delete_excess(environment: Environment, identities: Collection[Identity]) ->
     """Delete the counts of operations that are in the catalog now."""
     if not ExcessOperation.objects.filter(environment=environment).exists():
         return
-    for batch in split_identities(identities):
+    for batch in split_into_batches(sorted(identities), BATCH_ROWS):
         ids = [row.pk for row in find_excess(environment, batch).values()]
         ExcessOperation.objects.filter(pk__in=ids).delete()
 
@@ -106,12 +106,6 @@ def find_excess(environment: Environment, identities: Collection[Identity]) -> d
     )
     by_identity = {Identity(row.method, row.key): row for row in rows}
     return {identity: by_identity[identity] for identity in identities if identity in by_identity}
-
-
-def split_identities(identities: Collection[Identity]) -> Iterator[list[Identity]]:
-    remaining = iter(sorted(identities))
-    while batch := list(islice(remaining, BATCH_ROWS)):
-        yield batch
 
 
 def _add_counts(

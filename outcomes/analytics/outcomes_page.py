@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 from outcomes.alike_keys import find_lookalikes
 from outcomes.analytics.chart_data import Chart, read_chart
@@ -19,6 +18,7 @@ from outcomes.tallies.moved_counts import NOTHING_MOVED, MovedCounts, count_move
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
 from outcomes.tallies.without_moves import CountWithoutMoves, leave_out_moved_here
+from wire.batches import split_into_batches
 from wire.time.period import Period
 from workspaces.models import Environment
 
@@ -158,7 +158,7 @@ class Analytics:
         """Yield all keys that match the search, each with the keys that look like it and its compared share."""
         search = self.filters.search
         rows = stream_keys(self.environment, self.period, search=search, comparison=self.comparison)
-        while batch := list(islice(rows, KEYS_AT_ONCE)):
+        for batch in split_into_batches(rows, KEYS_AT_ONCE):
             lookalikes = find_lookalikes(self.environment, [row.key for row in batch])
             shares = self.list_compared_shares(batch)
             yield from ((row, lookalikes.get(row.key, ()), share) for row, share in zip(batch, shares, strict=True))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 
 from django.db.models import QuerySet
 
 from outcomes.broken_joins.causes.diagnose import Diagnosis, KnownConversation, bare_form, bare_forms, diagnose
 from outcomes.broken_joins.causes.groups import BrokenJoin
 from outcomes.models import Conversation, Outcome
+from wire.batches import split_into_batches
 from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
@@ -49,8 +49,8 @@ def diagnose_joins(environment: Environment, joins: QuerySet[Outcome]) -> Iterat
 
 
 def _diagnose_rows(environment: Environment, joins: Iterable[JoinRow]) -> Iterator[BrokenJoin]:
-    rows, names = iter(joins), list_environment_names(environment)
-    while batch := list(islice(rows, IDS_AT_ONCE)):
+    names = list_environment_names(environment)
+    for batch in split_into_batches(joins, IDS_AT_ONCE):
         diagnoses = diagnose_ids(environment, names, {reported_id for reported_id, *_ in batch})
         for reported_id, key, reports, first_at, last_at, reported_by in batch:
             yield BrokenJoin(reported_id, key, reports, first_at, last_at, diagnoses[reported_id], reported_by)

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.db import connection, transaction
@@ -32,6 +31,7 @@ from outcomes.broken_joins.moves.outcome_rows import (
 )
 from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.adjust_to_moves_and_deletions import lock_adjustments
+from wire.batches import split_into_batches
 from wire.tallies.spans import widen_to_quarters
 from wire.time.period import Period
 from workspaces.audit.record import record_audit
@@ -76,10 +76,10 @@ def find_movable(source: Environment, target: Environment, period: Period) -> Se
     with connection.cursor() as cursor:
         query: dict[str, Any] = {"source": source.pk, "target": target.pk, "start": start, "end": end}
         cursor.execute(sql.SELECT_KNOWN_IN_TARGET, query)
-        rows = iter(cursor.fetchall())
+        rows = cursor.fetchall()
     names = list_environment_names(source)
     movable: list[OutcomeRef] = []
-    while batch := list(islice(rows, IDS_AT_ONCE)):
+    for batch in split_into_batches(rows, IDS_AT_ONCE):
         diagnoses = diagnose_ids(source, names, {reported_id for _, _, reported_id in batch})
         movable += [
             OutcomeRef(conversation, key)
