@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.http import QueryDict
 
@@ -34,6 +35,14 @@ def read_number(query: Mapping[str, str], name: str) -> int | None:
     """Return one member of an address as the id of a row; None unless it is a number of at most 18 digits."""
     text = query.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
+
+
+def parse_uuid(text: str) -> UUID | None:
+    """Return a text as a UUID, however it is spelt; None if it is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def strip_nul(text: str) -> str:

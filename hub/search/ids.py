@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from catalog.models import WitnessReportId
 from hub.search.results import MAX_RESULTS, ResultGroup, SearchResult, mark_prefix
 from intents.models import VerificationReport
 from intents.tool_calls.call_queries import find_tool_call
 from intents.tool_calls.queries import has_intents
 from outcomes.conversations.search import find_conversations, find_reported, list_knowing_environments
+from wire.address_members import parse_uuid
 from workspaces.models import Environment
 
 
@@ -53,7 +52,7 @@ def search_users(environment: Environment, text: str) -> ResultGroup:
 
 def search_reports(environment: Environment, text: str) -> ResultGroup:
     """Find a delivered report by its id, in all environments: an id is unique in the workspace."""
-    report_id = _parse_uuid(text)
+    report_id = parse_uuid(text)
     if report_id is None:
         return ResultGroup("Reports", [])
     conditions = {"workspace": environment.workspace_id, "report_id": report_id}
@@ -66,13 +65,6 @@ def search_reports(environment: Environment, text: str) -> ResultGroup:
             SearchResult("rejections", title, detail=f"verification report, {_describe_receipt(verification_report)}")
         )
     return ResultGroup("Reports", results)
-
-
-def _parse_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _describe_receipt(report: WitnessReportId | VerificationReport) -> str:

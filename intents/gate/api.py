@@ -141,7 +141,7 @@ class Decisions(MachineView):
         Raises UnknownEnvironment or ScopeMissing if the key may not use the environment of the confirmation.
         """
         key = key_of_request(request)
-        name = find_environment_name(key.workspace_id, parse_uuid(self.kwargs["confirmation_id"]))
+        name = find_environment_name(key.workspace_id, require_uuid(self.kwargs["confirmation_id"]))
         if name is not None:
             key.require_environment(name)
         return key.workspace
@@ -150,13 +150,13 @@ class Decisions(MachineView):
         self, environment: Workspace, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         actor = f"key {key_of_request(self.request).prefix}…"
-        confirmation_id = parse_uuid(path["confirmation_id"])
+        confirmation_id = require_uuid(path["confirmation_id"])
         confirmation = decide_confirmation(environment, confirmation_id, data["decision"], actor=actor, now=now)
         return Response({"confirmationId": str(confirmation.pk), "state": confirmation.state})
 
 
-def parse_uuid(text: str) -> UUID:
-    """Parse a UUID from an address. Raises Http404 unless it is written in five groups of hex digits.
+def require_uuid(text: str) -> UUID:
+    """Return a UUID of an address. Raises Http404 unless it is written in five groups of hex digits.
 
     Python takes other spellings too, of any length.
     """

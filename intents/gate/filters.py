@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from intents.models import Confirmation
-from wire.address_members import read_text
+from wire.address_members import parse_uuid, read_text
 
 STATES = (
     Confirmation.PENDING,
@@ -44,12 +44,5 @@ def parse_confirmation_filters(query: Mapping[str, str]) -> ConfirmationFilters:
         state if state in STATES else "",
         read_text(query, "user"),
         read_text(query, "operation").strip(),
-        read_id(query.get("id", "")),
+        parse_uuid(query.get("id", "")),
     )
-
-
-def read_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

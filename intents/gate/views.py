@@ -14,8 +14,9 @@ from intents.gate import queries
 from intents.gate.args_hashes import show_args_hash
 from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
 from intents.gate.exports import CONFIRMATION_COLUMNS, list_confirmation_rows
-from intents.gate.filters import STATES, parse_confirmation_filters, read_id
+from intents.gate.filters import STATES, parse_confirmation_filters
 from intents.models import Confirmation
+from wire.address_members import parse_uuid
 from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
@@ -75,7 +76,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
         }
 
     return Page(
-        "intents/confirmations.html", build_context, tables, takes={"state": STATES.__contains__, "id": read_id}
+        "intents/confirmations.html", build_context, tables, takes={"state": STATES.__contains__, "id": parse_uuid}
     )
 
 

@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from wire.address_members import PERIOD_MEMBERS, read_text
+from wire.address_members import PERIOD_MEMBERS, parse_uuid, read_text
 from wire.errors import InvalidRequest
 from wire.time.period import Period, find_zone, parse_moment, parse_period
 from wire.time.timestamps import is_reportable
@@ -183,7 +183,5 @@ def _build_first_body(environment: Environment) -> str:
 
 def _find_annotation(environment: Environment, id_text: str) -> Annotation | None:
     """Return the annotation that an address names; None if it names none."""
-    try:
-        return list_annotations(environment).filter(pk=UUID(id_text)).first() if id_text else None
-    except ValueError:
-        return None
+    annotation_id = parse_uuid(id_text)
+    return list_annotations(environment).filter(pk=annotation_id).first() if annotation_id else None
