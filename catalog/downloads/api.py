@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import exceptions
 from rest_framework.request import Request
 
@@ -98,22 +98,26 @@ ENVIRONMENT_PARAMETERS = [
     OpenApiParameter("environment", str, description="Default: production."),
     OpenApiParameter("workspace", str, description="Its slug, when signed in and without a key."),
 ]
+EVIDENCE = OpenApiParameter("evidence", int, enum=[0, 1], description="0: without counts and times.")
+API_FORMATS: Mapping[str, str] = {"openai": "tools for openai", "anthropic": "tools for anthropic"}
+API_FORMAT = OpenApiParameter(
+    "format",
+    str,
+    enum=list(API_FORMATS),
+    description="List the tools as the API of this provider takes them. Default: for no provider.",
+)
 
 
+def _describe_get(*parameters: OpenApiParameter) -> Any:
+    """Return what the OpenAPI document of the hub says of a download, with the parameters that only it takes."""
+    return extend_schema(parameters=[*ENVIRONMENT_PARAMETERS, *parameters], responses={200: OpenApiTypes.OBJECT})
+
+
+@extend_schema_view(get=_describe_get(EVIDENCE))
 class Catalog(DownloadView):
     """Every operation of an environment with its shapes and counts, as one document."""
 
     examples = {"GET": CallExample("Download the catalog", examples.CATALOG)}
-
-    @extend_schema(
-        parameters=[
-            *ENVIRONMENT_PARAMETERS,
-            OpenApiParameter("evidence", int, enum=[0, 1], description="0: without counts and times."),
-        ],
-        responses={200: OpenApiTypes.OBJECT},
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        return super().get(request)
 
     def compute_etag(self, environment: Environment, request: Request) -> str:
         return compute_catalog_etag(environment, evidence=parse_evidence(request))
@@ -129,14 +133,11 @@ class Catalog(DownloadView):
         return respond_with(document)
 
 
+@extend_schema_view(get=_describe_get())
 class FormatView(DownloadView):
     """The catalog in one of `documents.FORMATS`. It has no counts, so more of the same traffic does not change it."""
 
     format_name: ClassVar[str]
-
-    @extend_schema(parameters=ENVIRONMENT_PARAMETERS, responses={200: OpenApiTypes.OBJECT})
-    def get(self, request: Request) -> HttpResponseBase:
-        return super().get(request)
 
     def find_format_name(self, request: Request) -> str:
         return self.format_name
@@ -169,41 +170,26 @@ class Schemas(FormatView):
     examples = {"GET": CallExample("Download as JSON Schema", examples.SCHEMAS)}
 
 
+@extend_schema_view(get=_describe_get(API_FORMAT))
 class Tools(FormatView):
     """The operations of an environment as tool definitions for assistants."""
 
     format_name = "tools"
     examples = {"GET": CallExample("Download tool definitions", examples.TOOLS)}
-    api_formats: ClassVar[Mapping[str, str]] = {"openai": "tools for openai", "anthropic": "tools for anthropic"}
-
-    @extend_schema(
-        parameters=[
-            *ENVIRONMENT_PARAMETERS,
-            OpenApiParameter(
-                "format",
-                str,
-                enum=list(api_formats),
-                description="List the tools as the API of this provider takes them. Default: for no provider.",
-            ),
-        ],
-        responses={200: OpenApiTypes.OBJECT},
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        return super().get(request)
 
     def name_file(self, environment: Environment) -> str:
         provider = self.request.query_params.get("format")
         name = super().name_file(environment)
-        return f"{name.removesuffix('.json')}-{provider}.json" if provider in self.api_formats else name
+        return f"{name.removesuffix('.json')}-{provider}.json" if provider in API_FORMATS else name
 
     def find_format_name(self, request: Request) -> str:
         """Return the format that `format=` names. Raises InvalidRequest for an unknown one."""
         name = request.query_params.get("format")
         if name is None:
             return self.format_name
-        if name not in self.api_formats:
-            raise InvalidRequest(f"Send format={' or format='.join(self.api_formats)}, or leave it out.")
-        return self.api_formats[name]
+        if name not in API_FORMATS:
+            raise InvalidRequest(f"Send format={' or format='.join(API_FORMATS)}, or leave it out.")
+        return API_FORMATS[name]
 
 
 class McpTools(FormatView):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponseBase
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_view, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -21,18 +21,12 @@ REDACTION_RULE = inline_serializer(
 REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 
 
+@extend_schema_view(get=extend_schema(parameters=ENVIRONMENT_PARAMETERS, responses={200: REDACTION_RULES}))
 class WitnessRules(DownloadView):
     """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
 
     is_current = True
     examples = {"GET": CallExample("List redaction rules", examples.REDACTION_RULES)}
-
-    @extend_schema(
-        parameters=ENVIRONMENT_PARAMETERS,
-        responses={200: REDACTION_RULES},
-    )
-    def get(self, request: Request) -> HttpResponseBase:
-        return super().get(request)
 
     def compute_etag(self, environment: Environment, request: Request) -> str:
         return self.render(environment).etag

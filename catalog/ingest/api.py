@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_view, inline_serializer
 from rest_framework import serializers
 from rest_framework.response import Response
 
@@ -20,11 +20,10 @@ from workspaces.models import Environment
 ACCEPTED = inline_serializer(
     "WitnessReportAccepted", {"accepted": serializers.IntegerField(), "reportId": serializers.UUIDField()}
 )
-
-
 REPORT_ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
 
+@extend_schema_view(post=extend_schema(request=WitnessReportForm, responses={202: ACCEPTED}))
 class WitnessReports(MachineView):
     """Report the shapes of observed requests and responses. 202: the report is stored, the catalog follows soon."""
 
@@ -51,10 +50,6 @@ class WitnessReports(MachineView):
             },
         )
     }
-
-    @extend_schema(request=WitnessReportForm, responses={202: ACCEPTED})
-    def post(self, *args: Any, **kwargs: Any) -> Any:
-        return super().post(*args, **kwargs)
 
     def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
         """Return the members of the report, and as `sums` its summed observations as JSON."""
