@@ -6,7 +6,6 @@ The gate's own functions take a dozen statements for one confirmation, and the h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +14,7 @@ from examples.bookshop.calls import Answer
 from hub.sample.reporters import Clock, now_of
 from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import DECISIONS, LIFETIME, list_audit_facts
+from intents.gate.mint import build_intent_row
 from intents.gate.needs_confirmation import needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from workspaces.models import AuditEntry, Environment
@@ -91,15 +91,3 @@ class SampleGate:
             for confirmation_id, confirmation in self._confirmations.items()
             if confirmation.state_at(now) not in FINAL_STATES
         }
-
-
-def build_intent_row(
-    environment: Environment, payload: Mapping[str, Any], confirmation: Confirmation | None
-) -> MintedIntent:
-    return MintedIntent(
-        environment=environment, tool_call_id=payload["toolCallId"], sub=payload["sub"],
-        operation=payload["operation"], args_hash=hash_args_hash(environment.workspace_id, payload["argsHash"]),
-        requires_step_up=payload.get("requiresStepUp", False), confirmation=confirmation,
-        issued_at=datetime.fromtimestamp(payload["issuedAt"], UTC),
-        expires_at=datetime.fromtimestamp(payload["expiresAt"], UTC),
-    )  # fmt: skip

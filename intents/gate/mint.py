@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -42,7 +43,7 @@ def mint_for_call(
     if needs_confirmation(call.operation):
         confirmation = use_confirmation(environment, confirmation_id, call, tool_call_id, now=now)
     intent = _sign_intent(environment, call, tool_call_id, requires_step_up, now)
-    _store_intent(environment, intent.payload, confirmation)
+    build_intent_row(environment, intent.payload, confirmation).save(force_insert=True)
     return intent
 
 
@@ -68,8 +69,11 @@ def _sign_intent(
         raise InvalidBody(Fault("/operation", "too-long", detail)) from None
 
 
-def _store_intent(environment: Environment, payload: dict[str, Any], confirmation: Confirmation | None) -> None:
-    MintedIntent.objects.create(
+def build_intent_row(
+    environment: Environment, payload: Mapping[str, Any], confirmation: Confirmation | None
+) -> MintedIntent:
+    """Return the unsaved row of an intent."""
+    return MintedIntent(
         environment=environment,
         tool_call_id=payload["toolCallId"],
         sub=payload["sub"],
