@@ -41,7 +41,7 @@ from wire.time.period import Period
 from workspaces.models import Environment
 
 MAX_OPEN_REASONS = 6  # the others are folded; a single further one is not
-MAX_OPERATIONS = 50  # on the page; the export has all
+MAX_LISTED_OPERATIONS = 50  # on the page; the export has all
 
 
 @dataclass
@@ -186,7 +186,7 @@ def build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     operations = analysis.operations
     if analysis.filters.version:  # the reader asks where calls of this version arrive, rejected or not
         operations = sorted(operations, key=attrgetter("verifications"), reverse=True)
-    listed_operations = operations[:MAX_OPERATIONS]
+    listed_operations = operations[:MAX_LISTED_OPERATIONS]
     is_folded = not analysis.filters.version
     return {
         **_split_reasons(analysis),
@@ -197,8 +197,8 @@ def build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "operations": [summary for summary in listed_operations if summary.rejections or not is_folded],
         "other_operations": [summary for summary in listed_operations if is_folded and not summary.rejections],
         "operations_total": len(operations),
-        "operations_left_out": len(operations) > MAX_OPERATIONS,
-        "max_operations": MAX_OPERATIONS,
+        "operations_left_out": len(operations) > MAX_LISTED_OPERATIONS,
+        "max_operations": MAX_LISTED_OPERATIONS,
     }
 
 

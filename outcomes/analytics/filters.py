@@ -11,7 +11,7 @@ from outcomes.analytics.funnel import MAX_STEPS
 from wire.address_members import read_text, read_texts
 from wire.charts.series_colours import MAX_SERIES
 
-ALL_KEYS = "all"  # `keys=all` in the address
+EVERY_KEY = "all"  # `keys=all` in the address
 MAX_SELECTED_KEYS = MAX_SERIES
 MAX_RANK = 100
 RANKS = frozenset(map(str, range(1, MAX_RANK + 1)))
@@ -49,7 +49,7 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
         search=search,
         selected_keys=tuple(read_texts(query, "show")[:MAX_SELECTED_KEYS]),
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
-        shows_all_keys=page > 1 or bool(search) or query.get("keys") == ALL_KEYS,
+        shows_all_keys=page > 1 or bool(search) or query.get("keys") == EVERY_KEY,
         page=page,
         compare_with=read_text(query, "compare"),
         steps=tuple(read_texts(query, "step")[:MAX_STEPS]),

@@ -24,7 +24,7 @@ from outcomes.analytics.conversations_of_key import (
 )
 from outcomes.analytics.example_report import first_report_snippets
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import ALL_KEYS, MAX_RANK, MAX_SELECTED_KEYS, RANKS, parse_key_filters
+from outcomes.analytics.filters import EVERY_KEY, MAX_RANK, MAX_SELECTED_KEYS, RANKS, parse_key_filters
 from outcomes.analytics.funnel import MAX_STEPS, MIN_STEPS
 from outcomes.analytics.key_phases import read_phases
 from outcomes.analytics.outcomes_by_api_key import MAX_REPORTED, read_reporters
@@ -65,7 +65,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
 
     takes: Mapping[str, Callable[[str], object]] = {
         "compare": partial(is_comparison, environment),
-        "keys": {ALL_KEYS}.__contains__,
+        "keys": {EVERY_KEY}.__contains__,
         "rank": RANKS.__contains__,
         "lost": set(map(str, range(1, len(analytics.filters.steps) + 1))).__contains__,
     }

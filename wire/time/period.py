@@ -177,8 +177,8 @@ def from_local_time(clock_time: datetime, zone: ZoneInfo) -> datetime:
 def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period:
     """Read `from` (default: EARLIEST) and `to` (default: the end of this quarter hour). Raises UnusableDates."""
     try:
-        start = parse_moment(query["from"], zone) if query.get("from") else EARLIEST
-        end = parse_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)
+        start = parse_local_moment(query["from"], zone) if query.get("from") else EARLIEST
+        end = parse_local_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)
     except ValueError as error:
         raise UnusableDates("The dates could not be read; write them as 2026-11-23.") from error
     except OverflowError as error:
@@ -192,7 +192,7 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
     return Period(floor_to_quarter(start), ceil_to_quarter(end), zone, now=now)
 
 
-def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
+def parse_local_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
     """Read an ISO time or a local date. A date means the start of its day, or with `end_of_day` the end.
 
     Raises ValueError.

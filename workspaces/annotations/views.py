@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from wire.address_members import PERIOD_MEMBERS, parse_uuid, read_text
 from wire.errors import InvalidRequest
-from wire.time.period import Period, find_zone, parse_moment, parse_period
+from wire.time.period import Period, find_zone, parse_local_moment, parse_period
 from wire.time.timestamps import is_reportable
 from workspaces.access import has_role, require_member_environment
 from workspaces.annotations.annotate import (
@@ -125,7 +125,7 @@ def _read_form_moment(request: HttpRequest, now: datetime) -> datetime:
     if not text:
         return now
     try:
-        moment = parse_moment(text, _find_form_zone(request))
+        moment = parse_local_moment(text, _find_form_zone(request))
     except (ValueError, OverflowError):
         raise InvalidRequest("Enter a date and a time, as 2026-12-31T14:05.") from None
     if not is_reportable(moment, now):
