@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,11 +15,22 @@ from django.views.decorators.debug import sensitive_variables
 from workspaces.access import list_workspaces
 from workspaces.create import create_workspace
 from workspaces.errors import InvalidWorkspace
-from workspaces.forms.new_workspace import WorkspaceForm
+from workspaces.models import Workspace
 from workspaces.pages.shown_once import keep_for_next_page, take_once
 from workspaces.people.invitations.invite import list_invitations_of
 
 NEW_WORKSPACE = "new workspace"
+
+
+class WorkspaceForm(forms.Form):
+    """A new workspace, and its environments besides production."""
+
+    name = forms.CharField(max_length=Workspace.MAX_NAME, error_messages={"required": "Enter a name."})
+    environments = forms.CharField(required=False)
+
+    def clean_environments(self) -> list[str]:
+        """Return the names between commas or white space, in their order, without repetition."""
+        return list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))
 
 
 @login_required

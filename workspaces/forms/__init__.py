@@ -1,1 +1,1 @@
-"""Forms of pages: their choices, a new workspace, and forms that somebody opened before another change."""
+"""Forms of pages: their choices, and forms that somebody opened before another change."""
