@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from alerts.rules import alert_kinds
 from alerts.rules.event_titles import MAX_TITLE
 from alerts.rules.thresholds import Thresholds
 from workspaces.models import Environment, Workspace
@@ -72,9 +73,8 @@ class Alert(models.Model):
         null if it was so long ago that it delays no silence any more.
     """
 
-    DRIFT, NEW_REASON, REJECTIONS = "drift.breaking", "rejections.new-reason", "rejections.spike"
-    BROKEN_JOINS, SILENT = "broken-joins.spike", "reporter.silent"
-    KINDS = (DRIFT, NEW_REASON, REJECTIONS, BROKEN_JOINS, SILENT)
+    KINDS = alert_kinds.KINDS
+    DRIFT, NEW_REASON, REJECTIONS, BROKEN_JOINS, SILENT = KINDS
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="alerts")
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="alerts")
