@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
 BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
+NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
+PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
 # Each kind of change, as it is stored, with the words that pages show for it.
 CHANGE_KINDS: Mapping[str, str] = {
     "new": "new",
     "gone": "removed",
-    "quiet": "no longer seen",
-    "back": "seen again",
-    "optional": "now optional",
+    NO_LONGER_SEEN: "no longer seen",
+    SEEN_AGAIN: "seen again",
+    NOT_ALWAYS: "now optional",
     "type": "type changed",
     "nullable": "now nullable",
     "not-null": "no longer null",

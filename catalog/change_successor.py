@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from catalog.change_kinds import NO_LONGER_SEEN
 from catalog.shape_pointers import join_property, parent_pointer
 
 SUCCESSOR = re.compile(r"perhaps (.+) now", re.DOTALL)
@@ -22,5 +23,5 @@ def read_successor(after: str) -> str:
 
 def locate_successor(pointer: str, kind: str, after: str) -> str:
     """Return the pointer of the property that perhaps replaced the one that is no longer seen; "" for none."""
-    name = read_successor(after) if kind == "quiet" else ""
+    name = read_successor(after) if kind == NO_LONGER_SEEN else ""
     return join_property(parent_pointer(pointer), name) if name else ""

@@ -12,11 +12,11 @@ from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.history import find_predecessor
 from catalog.browse.properties.presence_by_day import PropertyDay, list_property_days, sum_presence, sum_types
 from catalog.change_added_types import list_counted_types
+from catalog.change_kinds import PRESENCE_KINDS
 from catalog.change_page.meaning_and_advice import is_new_status
 from catalog.change_page.status_days import list_status_days
 from catalog.drift.presence.absence_counters import Absence, AbsenceStates
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
-from catalog.drift.presence.no_longer_seen_rule import PRESENCE_KINDS
 from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import drift_with_operations

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
+from catalog.change_kinds import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.drift.filters import DriftFilters
 from catalog.drift.new_changes import leave_out_decided, leave_out_muted, list_mutes
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, Operation, OperationVersion
 from wire.time.period import Period

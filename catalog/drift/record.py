@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
+from catalog.change_kinds import NO_LONGER_SEEN, NOT_ALWAYS
 from catalog.change_successor import describe_successor
 from catalog.drift.compare_outlines import (
     PATH,
@@ -21,7 +22,6 @@ from catalog.drift.compare_outlines import (
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.presence.absence_counters import AbsenceEvent
 from catalog.drift.presence.enough_observations import ENOUGH
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAYS
 from catalog.evidence.outlines import Outline
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from catalog.change_kinds import NO_LONGER_SEEN, PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare_outlines import UNKNOWN_WORDS, Change, compare_outlines, list_first_media_types
 from catalog.drift.name_types_of_change import name_types
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.drift.version_timeline import find_version_resets
 from catalog.evidence.outline_nodes import list_outline_nodes, remove_properties

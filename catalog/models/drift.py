@@ -8,7 +8,7 @@ from datetime import UTC, date
 from django.db import models
 
 from catalog.change_added_types import count_new_type, list_new_types
-from catalog.change_kinds import CHANGE_KINDS
+from catalog.change_kinds import CHANGE_KINDS, NO_LONGER_SEEN
 from catalog.change_successor import locate_successor
 from catalog.models.operations import Operation
 from wire.postgresql.counts import Count
@@ -95,7 +95,7 @@ class Drift(models.Model):
     @property
     def last_day(self) -> date | None:
         """Return the UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
-        return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+        return self.since.astimezone(UTC).date() if self.kind == NO_LONGER_SEEN else None
 
     @property
     def successor(self) -> str:

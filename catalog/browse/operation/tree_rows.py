@@ -8,6 +8,7 @@ from datetime import date
 from typing import Protocol
 
 from catalog.browse.operation.presence_counts import Presence
+from catalog.change_kinds import NO_LONGER_SEEN
 from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.evidence.nodes import Node
 from catalog.shape_pointers import ITEMS, VALUES
@@ -106,7 +107,7 @@ class TreeRow:
     @property
     def is_gone(self) -> bool:
         """Return whether it is no longer seen, probably gone, or was reported as no longer seen in the period."""
-        is_reported = self.change is not None and self.change.kind == "quiet"
+        is_reported = self.change is not None and self.change.kind == NO_LONGER_SEEN
         return self.is_vanished or self.probably_gone is not None or is_reported
 
     @property

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
+from catalog.change_kinds import NO_LONGER_SEEN, SEEN_AGAIN
 from catalog.change_successor import describe_successor
 from catalog.models import Drift, Operation
 from catalog.shape_pointers import parent_pointer
 
 # Kinds of changes that hold for all properties in an object, too, but are reported for the object alone
-KINDS_OF_WHOLE = ("new", "gone", "quiet", "back")
+KINDS_OF_WHOLE = ("new", "gone", NO_LONGER_SEEN, SEEN_AGAIN)
 
 
 def list_property_drift(operation: Operation, part: str, pointer: str) -> list[Drift]:
@@ -37,7 +38,7 @@ def find_successor(drift: Sequence[Drift], pointer: str) -> str:
 
 def find_predecessor(operation: Operation, part: str, pointer: str, name: str) -> str:
     """Return the pointer of the property that this one seems to replace; "" for none."""
-    rows = _drift_of(operation, part).filter(kind="quiet", after=describe_successor(name)).order_by("-id")
+    rows = _drift_of(operation, part).filter(kind=NO_LONGER_SEEN, after=describe_successor(name)).order_by("-id")
     pointers = rows.values_list("pointer", flat=True)
     return next((old for old in pointers if parent_pointer(old) == parent_pointer(pointer)), "")
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from catalog.change_kinds import BOTH, NOBODY
+from catalog.change_kinds import BOTH, NOBODY, NOT_ALWAYS
 from catalog.drift.compare_outlines import Change, build_not_always, compare_outlines
 from catalog.drift.environment_comparison.catalog_rows import CatalogRow, load_catalog_rows, load_outlines
 from catalog.drift.name_types_of_change import name_types
 from catalog.drift.presence.current_presence import CurrentPresence, PresenceState
 from catalog.drift.presence.load_absent import AbsentByOperation, AbsentPlaces, load_absent
-from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS
 from catalog.drift.presence.operation_presence import (
     ComparedOperation,
     OperationKey,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from affidavit import Evidence
+from catalog.change_kinds import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
 from catalog.drift.presence.enough_observations import ENOUGH
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN, is_no_longer_seen
+from catalog.drift.presence.no_longer_seen_rule import is_no_longer_seen
 from catalog.drift.replaced_properties import find_successors
 from catalog.evidence.tree import walk_nodes
 from catalog.shape_pointers import ITEMS, VALUES, join_property, parent_pointer

@@ -8,8 +8,8 @@ from datetime import date
 from django.db.models import Prefetch
 
 from affidavit.operations import Identity, part_key
+from catalog.change_kinds import NO_LONGER_SEEN
 from catalog.drift.presence.current_presence import AbsentProperties, list_no_longer_seen
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.evidence.parts import part_of
 from catalog.models import Drift, Operation, OperationPart

@@ -10,9 +10,6 @@ from __future__ import annotations
 EXPECTED = 20  # an absence counts if the property would have been seen this often at its usual rate
 LONGER = 3  # how many times longer an absence has to be than the longest so far
 
-NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
-PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
-
 
 def is_no_longer_seen(absent: int, longest: int, present: int, objects: int) -> bool:
     """Return whether a property counts as no longer seen.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
+from catalog.change_kinds import NOT_ALWAYS, PRESENCE_KINDS
 from catalog.drift.presence.absence_counters import Absence, AbsenceStates, find_new_names
 from catalog.drift.presence.current_presence import (
     CurrentPresence,
@@ -17,7 +18,6 @@ from catalog.drift.presence.current_presence import (
     list_perhaps_absent,
     list_perhaps_gone,
 )
-from catalog.drift.presence.no_longer_seen_rule import NOT_ALWAYS, PRESENCE_KINDS
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, build_part_shapes, count_statuses, find_observed_node, list_part_nodes

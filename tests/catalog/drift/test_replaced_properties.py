@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.change_kinds import NO_LONGER_SEEN
 from catalog.drift.presence.enough_observations import ENOUGH
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN
 from tests.catalog.drift.presence.fold_batches import fold_batches
 
 WITH = {"id": 1, "note": "x"}

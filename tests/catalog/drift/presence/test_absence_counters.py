@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.change_kinds import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
 from catalog.drift.presence.enough_observations import ENOUGH
-from catalog.drift.presence.no_longer_seen_rule import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
 from tests.catalog.drift.presence.fold_batches import fold_batches
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from affidavit import infer
+from catalog.change_kinds import SEEN_AGAIN
 from catalog.drift.presence.absence_counters import Absence, update_absences
-from catalog.drift.presence.no_longer_seen_rule import SEEN_AGAIN
 
 WITH_NOTE = {"id": 1, "note": "x"}
 
