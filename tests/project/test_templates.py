@@ -8,9 +8,7 @@ import pytest
 from django.conf import settings
 
 from affidavit._shapes.evidence import MAX_NAMES
-from alerts.addresses.webhook_address import MAX_LENGTH
 from alerts.evaluation.preview import PREVIEW_LENGTH
-from alerts.models import MAX_NAME as MAX_TARGET_NAME
 from alerts.rules import silences, spikes
 from alerts.setup.rotate_webhook_secret import PREVIOUS_SIGNS_FOR
 from alerts.setup.target_address import MAX_RECIPIENTS
@@ -24,10 +22,9 @@ from wire.redelivery.idempotency import ANSWER_LIFETIME
 from wire.time.period import DEFAULT_LENGTH, DEFAULT_PRESET
 from wire.time.timestamps import EARLIEST
 from workspaces.annotations.phase_comparison import MOST_PENDING
-from workspaces.models import PREFIX_LENGTH, Annotation, ApiKey, Environment, Workspace
+from workspaces.models import PREFIX_LENGTH
 from workspaces.pages.kept_in_session import LIFETIME_SECONDS
 from workspaces.people.invitations import invite
-from workspaces.people.invitations.invitation_form import MAX_EMAIL
 from workspaces.people.sign_in import links as sign_in_links
 from workspaces.secrets.rotate import PREVIOUS_VERIFIES_FOR
 from workspaces.secrets.uses import RECENT
@@ -82,21 +79,7 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
             tuple(f"{WORKSPACES}/{name}.html" for name in ("activate_secret", "secret_advice", "secret_backends")),
         ),
         (f"over {TIMES[ALARMING_FACTOR]} as high as before", ("hub/_partials/overview/facts.html",)),
-        *(
-            (f'maxlength="{longest}"', templates)
-            for longest, templates in (
-                (MAX_EMAIL, ("workspaces/members.html",)),
-                (Workspace.MAX_NAME, ("workspaces/new_workspace.html",)),
-                (ApiKey.MAX_NAME, (f"{WORKSPACES}/key_form.html",)),
-                (Environment.MAX_NAME, ("workspaces/environments.html",)),
-                (Environment.MAX_LABEL, ("workspaces/environments.html", f"{WORKSPACES}/change_environment.html")),
-                (Environment.MAX_AUDIENCE, (f"{WORKSPACES}/change_environment.html",)),
-                (Annotation.MAX_URL, ("workspaces/annotations.html", f"{WORKSPACES}/change_annotation.html")),
-                (MAX_TARGET_NAME, (f"{ALERTS}/targets.html", f"{ALERTS}/change_target.html")),
-                (MAX_LENGTH, (f"{ALERTS}/targets.html", f"{ALERTS}/change_target.html")),
-                (MAX_SEARCH, ("hub/_partials/search_form.html",)),
-            )
-        ),
+        (f'maxlength="{MAX_SEARCH}"', ("hub/_partials/search_form.html",)),
         (
             f'min="{EARLIEST:%Y-%m-%dT%H:%M}"',
             ("workspaces/annotations.html", f"{WORKSPACES}/change_annotation.html"),

@@ -164,6 +164,7 @@ def _build_page(
             "form": {} if changed_id else {name: read_text(request.POST, name) for name in FORM_MEMBERS},
             "everywhere": EVERYWHERE,
             "max_text": Annotation.MAX_TEXT,
+            "max_url": Annotation.MAX_URL,
             "first_body": _build_first_body(environment),
         }
 
