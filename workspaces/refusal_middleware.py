@@ -18,7 +18,7 @@ from django.utils import timezone
 from affidavit import is_well_formed_key
 from wire.http.problems import FailureResponse
 from wire.http.request_metrics import METHODS
-from wire.postgresql.find_sqlstate import find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
 from wire.request_context import current_client_address
 from workspaces.address_limit_middleware import EXEMPT_PATHS
 from workspaces.authentication import FOUND_KEY, HEADER

@@ -16,7 +16,7 @@ from catalog.reporter_activity import record_activity
 from catalog.rules.locks import lock_operations
 from wire.metrics.definitions import FOLDED, FOLDS, count_after_commit
 from wire.postgresql.database_outage import is_outage
-from wire.postgresql.find_sqlstate import find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
 from wire.task_turns import UNLIMITED, Turn
 from workspaces.models import Environment
 

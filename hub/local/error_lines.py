@@ -10,6 +10,7 @@ from django.db import DatabaseError, Error, OperationalError
 from environs import EnvError
 
 from hub.local.startup_errors import TAKES_NO_CHANGES, StartupError
+from wire.postgresql.sqlstates import INSUFFICIENT_PRIVILEGE, UNDEFINED_TABLE, read_sqlstate
 
 OWN_FOLDER = "Set HUB_DATA_DIR to a folder of your own that can be written."
 CURES = {
@@ -25,9 +26,11 @@ NO_TABLES = (
     "if they are right, start the hub once."
 )
 REFUSALS = {  # by SQLSTATE
-    "42P01": NO_TABLES,  # no such table
+    UNDEFINED_TABLE: NO_TABLES,
     "42703": NO_TABLES,  # no such column
-    "42501": "affidavit: DATABASE_URL: this user of the database may not do this. Name the user who owns the tables.",
+    INSUFFICIENT_PRIVILEGE: (
+        "affidavit: DATABASE_URL: this user of the database may not do this. Name the user who owns the tables."
+    ),
     "25006": f"affidavit: {TAKES_NO_CHANGES}",
 }
 
@@ -42,7 +45,7 @@ def is_about_arguments(error: UnicodeEncodeError, arguments: Sequence[str]) -> b
 
 def describe_refusal(error: DatabaseError) -> str:
     """Say in one line why the database does not let a command do its work; return "" if the command itself is wrong."""
-    return REFUSALS.get(getattr(error.__cause__, "sqlstate", None) or "", "")
+    return REFUSALS.get(read_sqlstate(error), "")
 
 
 def format_error(error: BaseException) -> str:
@@ -63,7 +66,7 @@ def format_error(error: BaseException) -> str:
 
 def describe_database_error(error: OperationalError) -> str:
     """Say why the database cannot be reached, or that it failed; repeat its message only if connecting failed."""
-    if getattr(error.__cause__, "sqlstate", None):  # the database was reached, and its message may repeat a statement
+    if read_sqlstate(error):  # the database was reached, and its message may repeat a statement
         return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
     reason = find_reason(str(error))
     if not settings.DATABASE_URL and "password" in reason:
@@ -84,7 +87,7 @@ def describe_database_error(error: OperationalError) -> str:
 
 def describe_connection_error(error: Error) -> str:
     """Say why another database cannot be used: the reason why connecting failed, or else only the kind of the error."""
-    was_reached = bool(getattr(error.__cause__, "sqlstate", None))  # its message may repeat a statement
+    was_reached = bool(read_sqlstate(error))  # its message may repeat a statement
     return type(error.__cause__ or error).__name__ if was_reached else find_reason(str(error))
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from hub.telemetry.secret_patterns import CUT, cut_secrets
-from wire.postgresql.find_sqlstate import find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
 from wire.request_context import current_request_id
 
 MAX_MESSAGE = 1_000  # characters

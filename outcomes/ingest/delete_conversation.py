@@ -12,7 +12,7 @@ from outcomes.broken_joins.moves.outcome_rows import ReportSummary, count_outcom
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from outcomes.tallies.adjust_to_moves_and_deletions import TallyChange, adjust_tallies, lock_adjustments
 from wire.errors import Unavailable
-from wire.postgresql.lock_timeout import is_lock_timeout
+from wire.postgresql.sqlstates import is_lock_timeout
 from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5

@@ -17,7 +17,7 @@ from rest_framework.settings import api_settings
 
 from wire.errors import DomainError, Fault, InvalidBody, InvalidRequest, NotFound, Unavailable, Unconfirmed
 from wire.postgresql.database_outage import is_outage
-from wire.postgresql.find_sqlstate import find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
 from wire.postgresql.unconfirmed_commits import is_unconfirmed
 from wire.request_context import current_request_id
 

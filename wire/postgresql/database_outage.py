@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import DatabaseError, DataError, IntegrityError
 
+from wire.postgresql.sqlstates import LOCK_NOT_AVAILABLE, read_sqlstate
+
 
 def is_outage(error: BaseException) -> bool:
     """Return whether the database cannot be used at the moment.
@@ -13,7 +15,7 @@ def is_outage(error: BaseException) -> bool:
     """
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
-    state = getattr(error.__cause__, "sqlstate", None)
+    state = read_sqlstate(error)
     # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 55P03 a lock that was not
     # released in time, 57 shut down, 58 I/O.
-    return state is None or state in {"25006", "55P03"} or state[:2] in {"08", "40", "53", "57", "58"}
+    return not state or state in {"25006", LOCK_NOT_AVAILABLE} or state[:2] in {"08", "40", "53", "57", "58"}

@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from django.db import OperationalError, ProgrammingError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from wire.postgresql.lock_timeout import is_lock_timeout
+from wire.postgresql.sqlstates import is_lock_timeout, is_missing_table
 
 MONTHS_AHEAD = 3
-UNDEFINED_TABLE = "42P01"
 SELECT_PARTITIONS = """
 SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = %s::regclass ORDER BY 1
 """
@@ -160,7 +159,7 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
         if not is_lock_timeout(error):
             raise
     except ProgrammingError as error:
-        if not _is_missing_table(error):  # another process dropped it meanwhile
+        if not is_missing_table(error):  # another process dropped it meanwhile
             raise
     return None
 
@@ -179,10 +178,6 @@ def _drop_unneeded(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -
             return None
         cursor.execute(f"DROP TABLE {partition}")
     return int(rows)
-
-
-def _is_missing_table(error: ProgrammingError) -> bool:
-    return getattr(error.__cause__, "sqlstate", None) == UNDEFINED_TABLE
 
 
 def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:

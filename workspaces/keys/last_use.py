@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection
 
-from wire.postgresql.find_sqlstate import find_sqlstate
+from wire.postgresql.sqlstates import find_sqlstate
 from workspaces.models import ApiKey
 
 PRECISION = timedelta(minutes=5)

@@ -18,8 +18,7 @@ from hub.local.database.migration_locks import lock_schema
 from hub.local.database.monthly_logs import create_partitions
 from hub.local.database.short_lock_waits import retry_while_locked
 from hub.local.startup_errors import StartupError
-
-INSUFFICIENT_PRIVILEGE = "42501"
+from wire.postgresql.sqlstates import INSUFFICIENT_PRIVILEGE, read_sqlstate
 
 
 def count_pending_migrations() -> int:
@@ -51,7 +50,7 @@ def surround_migrations() -> Iterator[int]:
             yield count
         create_partitions(now=timezone.now())
     except DatabaseError as error:
-        may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
+        may_create = read_sqlstate(error) != INSUFFICIENT_PRIVILEGE
         if may_create and not isinstance(error, MigrationSchemaMissing):
             raise
         raise StartupError("DATABASE_URL: this user may not make tables. Give it a database that it owns.") from None
