@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils.text import slugify
 
+from wire.postgresql.named_lock import hold_named_lock
 from workspaces.audit.record import record_audit
 from workspaces.environments.add import MAX_ENVIRONMENTS, build_environment
 from workspaces.errors import InvalidWorkspace
@@ -87,8 +88,7 @@ def create_workspace(
 
 def _choose_slug(name: str) -> str:
     """Return a slug that no workspace has. Until the end of the transaction, nobody else chooses one."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('workspaces.slug', 0))")
+    hold_named_lock("workspaces.slug")
     base = slugify(name)[:50] or "workspace"
     existing_slugs = set(Workspace.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     candidates = (base, *(f"{base}-{number}" for number in range(2, len(existing_slugs) + 3)))

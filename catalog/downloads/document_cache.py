@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 
 from catalog.downloads.documents import Document
 from catalog.models import KeptDocument
+from wire.postgresql.named_lock import hold_named_lock
 from workspaces.models import Environment
 
 MAX_KEPT_BYTES = 64 * 1024 * 1024  # compressed
@@ -39,8 +40,7 @@ def find_document(environment: Environment, name: str, etag: str, *, using: str 
 
 
 def lock_document(environment: Environment, name: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog {name} {environment.pk}"])
+    hold_named_lock(f"catalog {name} {environment.pk}")
 
 
 def keep_document(environment: Environment, name: str, document: Document) -> None:

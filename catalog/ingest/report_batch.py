@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from affidavit.operations import DailySums
 from catalog.ingest.observations import unpack_sums
 from catalog.models import WitnessReport
+from wire.postgresql.named_lock import hold_named_lock
 from workspaces.models import Environment
 
 MAX_BATCH_REPORTS = 500  # more make the merge cheaper per report, fewer let other environments wait less
@@ -54,8 +55,7 @@ def lock_batch(environment: Environment) -> Batch:
 
 def announce_fold(environment_id: int) -> None:
     """Let `is_being_folded` see this fold until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [_name_fold(environment_id)])
+    hold_named_lock(_name_fold(environment_id), is_shared=True)
 
 
 @transaction.atomic

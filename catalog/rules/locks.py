@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.db import connection
-
 from catalog.catalog_revision import mark_changed
 from catalog.models import Operation
+from wire.postgresql.named_lock import hold_named_lock
 from workspaces.models import Environment
 
 
@@ -18,8 +17,7 @@ def lock_environment(environment: Environment) -> None:
 
 def lock_operations(environment: Environment) -> None:
     """Wait until no other fold or override works on this environment. Keep others away until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
+    hold_named_lock(f"catalog.fold {environment.pk}")
 
 
 def lock_operation(operation: Operation) -> Operation:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
+from wire.postgresql.named_lock import hold_named_lock
 from wire.tallies.shards import SHARDS
 from workspaces.models import Environment
 
@@ -129,8 +130,7 @@ def lock_adjustments(workspace_id: str) -> None:
 
     It is a lock of its own. If it were that of the workspace, each form of its settings would wait for a long move.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"outcomes.adjust {workspace_id}"])
+    hold_named_lock(f"outcomes.adjust {workspace_id}")
 
 
 def adjust_tallies(environment: Environment, changes: Sequence[TallyChange]) -> None:
