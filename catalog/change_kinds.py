@@ -8,6 +8,7 @@ CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
 BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
 PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
+KINDS_BY_TYPE = ("type", "known", "nullable", "not-null")  # their values are counted by type, not by presence
 # Each kind of change, as it is stored, with the words that pages show for it.
 CHANGE_KINDS: Mapping[str, str] = {
     "new": "new",

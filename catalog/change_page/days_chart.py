@@ -8,12 +8,11 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from catalog.browse.properties.chart import draw_calls, draw_presence, draw_types
+from catalog.change_kinds import KINDS_BY_TYPE
 from catalog.change_page import meaning_and_advice
 from catalog.change_page.page_data import ONE_DAY, CurrentField
 from catalog.models import Drift
 from wire.time.period import Period
-
-KINDS_BY_TYPE = ("type", "known", "nullable", "not-null")  # kinds of changes whose days are shown by type
 
 
 def describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from catalog.change_page.days_chart import describe_days
 from catalog.change_page.meaning_and_advice import StatusShare
 from catalog.change_page.mute import DEFAULT_MUTE_DAYS, MUTE_DAYS, find_mute
 from catalog.change_page.page_data import CurrentField
+from catalog.change_page.summary import summarize_change
 from catalog.drift import exports
 from catalog.models import Drift
 from wire.address_members import read_number
@@ -39,32 +40,40 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         predecessor = field.predecessor if field else None
         share = _find_share(field, today=today) if meaning_and_advice.is_new_status(drift) else None
         is_replacement = predecessor is not None and predecessor.is_gone
-        story, siblings = page_data.find_story(drift), page_data.find_simultaneous_changes(drift)
+        all_story, siblings = page_data.find_story(drift), page_data.find_simultaneous_changes(drift)
+        story, mute = list(all_story[: page_data.MAX_STORY]), find_mute(drift, now=now)
         return {
             "change": drift,
             "is_new_status": meaning_and_advice.is_new_status(drift),
             "impact": meaning_and_advice.explain_impact(drift, share),
-            "share": share,
             "since": drift.since.isoformat(),
             "advice": meaning_and_advice.advise(drift, is_replacement=is_replacement),
             "release": find_annotation_before(environment, drift.at) if drift.breaks or is_replacement else None,
             "versions": page_data.load_versions(drift),
             "field": field,
-            "since_detection": page_data.count_new_type_since(drift, field.node) if field else None,
+            "summary": summarize_change(
+                drift,
+                story=story,
+                share=share,
+                values_since=page_data.count_new_type_since(drift, field.node) if field else None,
+                presence_since=field.since_detection if field else None,
+                absent_now=field.absent_now if field else 0,
+                is_muted=mute is not None,
+            ),
             "sides": field.sides if field else [],
             "last_title": field.sides[-1][0] if field else "After",
             "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
             "predecessor": predecessor,
-            "story": list(story[: page_data.MAX_STORY]),
-            "story_count": story.count(),
+            "story": story,
+            "story_count": all_story.count(),
             "siblings": list(siblings[: page_data.MAX_SIBLINGS]),
             "sibling_count": siblings.count(),
             "chart_change": drift,
             "chart_field": (drift.operation_id, drift.part, drift.pointer),
             **describe_days(field, drift, period, today=today),
-            "mute": find_mute(drift, now=now),
+            "mute": mute,
             "mute_days": MUTE_DAYS,
             "default_mute_days": DEFAULT_MUTE_DAYS,
             "may_set_alerts": has_role(request.user, environment.workspace, Membership.ADMIN),

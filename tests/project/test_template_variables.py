@@ -342,6 +342,7 @@ def test_every_variable_of_every_template_exists(
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
+    open_changes(browser_client, api, workspace, start)
     open_refused_requests(browser_client, api, workspace, start)
     open_phases(browser_client, api, workspace, start)
     open_outage(browser_client, workspace, start)
@@ -425,6 +426,16 @@ def open_settings(browser: Client, start: str) -> None:
     assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
+def open_changes(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
+    """Change a field twice, on the second of two observed days, and open the page of a change."""
+    yesterday = (timezone.now() - timedelta(days=1)).timestamp()
+    deliver(api, created, *[observation(path="/changes", response={"total": 1}, lastSeenAt=yesterday)] * 30)
+    for total in (1.5, "x"):
+        deliver(api, created, observation(path="/changes", response={"total": total}))
+    change = Drift.objects.filter(operation__path="/changes").earliest("id")
+    assert browser.get(f"{start}/change", {"id": change.pk}).status_code == 200
 
 
 def open_refused_requests(browser: Client, api: Any, created: NewWorkspace, start: str) -> None:
