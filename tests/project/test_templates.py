@@ -66,7 +66,10 @@ ACCOUNT, ALERTS, WORKSPACES = "account", "alerts/_partials", "workspaces/_partia
         ),
         (f"It is kept for {WORDS[LIFETIME_SECONDS // 60]} minutes", ("intents/inspector.html",)),
         (f"then {WORDS[UNDO_TIME // SECOND]} seconds in which it can be undone", ("intents/_partials/decision.html",)),
-        (f"failed like this in the {AROUND // HOUR} hours before and after", ("intents/rejection.html",)),
+        (
+            f"failed like this in the {AROUND // HOUR} hours before and after",
+            ("intents/_partials/rejection/what_to_do.html",),
+        ),
         (
             f"over {SHARES[MOST_PENDING]} of",
             tuple(f"outcomes/_partials/{name}_phases.html" for name in ("join", "key")),
