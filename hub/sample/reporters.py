@@ -23,6 +23,7 @@ from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report as receive_verification_report
 from intents.reports.verification import ACCEPTED, Verification
 from outcomes.ingest.record import Report, record_outcomes
+from wire.batches import split_into_batches
 from wire.http.bounded_lists import MAX_ITEMS
 from workspaces.models import ApiKey, Environment
 
@@ -101,8 +102,7 @@ class SampleShapes:
             for media_types, observations in self._observations.items()
             for entry in observations.entries()
         ]
-        for start in range(0, len(entries), MAX_ITEMS):
-            observations = entries[start : start + MAX_ITEMS]
+        for observations in split_into_batches(entries, MAX_ITEMS):
             self._send_report({"reportId": str(uuid4()), "reporter": REPORTER, "observations": observations})
         self._observations.clear()
 
