@@ -103,7 +103,7 @@ class AlertForm(forms.Form):
         return urlencode({**members, **changes}, doseq=True)
 
     @property
-    def environment_row(self) -> Environment:
+    def chosen_environment(self) -> Environment:
         return self.environments[self.cleaned_data["environment"]]
 
     @property
@@ -120,7 +120,7 @@ class AlertForm(forms.Form):
 
     def build_settings(self, origin: str) -> AlertSettings:
         target_ids = [int(target) for target in self.cleaned_data["targets"]]
-        return AlertSettings(self.environment_row, self.cleaned_data["kind"], self.thresholds, target_ids, origin)
+        return AlertSettings(self.chosen_environment, self.cleaned_data["kind"], self.thresholds, target_ids, origin)
 
 
 def default_values(environment: Environment, targets: Sequence[Target]) -> Mapping[str, Any]:

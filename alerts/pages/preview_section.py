@@ -27,7 +27,7 @@ def build_preview_section(form: AlertForm) -> Mapping[str, Any]:
         return {**empty, "preview_first_data": None, "lower": None, "missing_data": ""}
     kind, thresholds = form.cleaned_data["kind"], form.thresholds
     now = timezone.now()
-    firings = preview(form.environment_row, kind, thresholds, now=now)
+    firings = preview(form.chosen_environment, kind, thresholds, now=now)
     zone = ZoneInfo(timezone.get_current_timezone_name())  # in which the page shows times
     rows = firings.rows
     return {
@@ -35,15 +35,15 @@ def build_preview_section(form: AlertForm) -> Mapping[str, Any]:
         "preview_rows": rows[:PREVIEW_ROWS],
         "more": max(len(rows) - PREVIEW_ROWS, 0),
         "preview_words": describe_alert(kind, thresholds),
-        "preview_environment": form.environment_row.name,
+        "preview_environment": form.chosen_environment.name,
         "chart": build_preview_chart(firings, kind, thresholds, zone),
         "needed_share": describe_share(thresholds, "of all") if kind in JUMPS else "",
         "heals": kind == Alert.BROKEN_JOINS,
         "learns": kind == Alert.SILENT,
         "is_about_new": kind == Alert.NEW_REASON,
         "judged_until": find_last_quarter(now) if kind in JUMPS else None,
-        "preview_first_data": find_late_start(form.environment_row, kind, now=now),
-        "missing_data": name_missing_data(form.environment_row, kind, firings),
+        "preview_first_data": find_late_start(form.chosen_environment, kind, now=now),
+        "missing_data": name_missing_data(form.chosen_environment, kind, firings),
         **_suggest_lower(form, firings, now=now),
     }
 
@@ -52,6 +52,6 @@ def _suggest_lower(form: AlertForm, firings: Preview, *, now: datetime) -> Mappi
     """Return a lower minimum with which the alert would have fired, and the query of the form with it."""
     if firings.rows or not form.minimum_field:
         return {"lower": None}
-    lower = suggest_minimum(form.environment_row, form.cleaned_data["kind"], form.thresholds, firings, now=now)
+    lower = suggest_minimum(form.chosen_environment, form.cleaned_data["kind"], form.thresholds, firings, now=now)
     query = f"?{form.write_query({form.minimum_field: lower.minimum})}" if lower else ""
     return {"lower": lower, "lower_query": query}

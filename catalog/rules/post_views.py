@@ -18,7 +18,7 @@ from catalog.rules.errors import RuleError
 from catalog.rules.views import RULE_KINDS
 from wire.address_members import read_text
 from wire.errors import InvalidRequest, NotFound
-from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import member_form, return_to_page
 
 # The fragment of the operation's page that shows the rules of a kind
@@ -37,10 +37,10 @@ UNDO_FUNCTIONS: Mapping[str, Callable[..., None]] = {
 }
 
 
-@member_form
-def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_baseline_reset(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     """Learn the shapes of the operation `method` `path` anew; with `part`, only that of the node at `pointer`."""
-    operation = require_member_operation(request, slug, environment)
+    operation = require_operation(request, environment)
     part, pointer = "", ""
     if request.POST.get("part"):
         part, node = require_node(request, operation)
@@ -53,10 +53,10 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
     return return_to_operation(request, operation, part, pointer, fragment="field" if part else "baseline")
 
 
-@member_form
-def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_map_rule(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     """Show the object at `part` and `pointer` as a map or with its properties, whatever its values look like."""
-    operation = require_member_operation(request, slug, environment)
+    operation = require_operation(request, environment)
     part, node = require_node(request, operation)
     as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
     if as_map is None:
@@ -70,10 +70,10 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
     return return_to_operation(request, operation, part, node.pointer, fragment="field")
 
 
-@member_form
-def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_hint_rule(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     """Set a hint of the operation's tool to `value`, whatever its method implies."""
-    operation = require_member_operation(request, slug, environment)
+    operation = require_operation(request, environment)
     hint, value = request.POST.get("hint", ""), {"true": True, "false": False}.get(request.POST.get("value", ""))
     if hint not in HintRule.HINTS or value is None:
         raise InvalidRequest(
@@ -86,10 +86,10 @@ def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpRes
     return return_to_operation(request, operation, fragment="hints")
 
 
-@member_form
-def post_template_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_template_rule(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     """Show the template `path` under the template `target`, and go there; with a fault, go back to the form."""
-    operation = require_member_operation(request, slug, environment)
+    operation = require_operation(request, environment)
     form = request.POST
     path, target = read_text(form, "path"), form.get("target", "").strip()
     method, matching = operation.method if form.get("only") else "", bool(form.get("matching"))
@@ -110,48 +110,46 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
     return return_to_page(request, "operation", operation.environment, query, fragment="template")
 
 
-@member_form
-def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_redaction_rule(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
     """Redact the property `name` as `kind` says, in this environment or `everywhere`; then go back to the page."""
-    target = require_member_environment(request, slug, environment)
     form = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
     try:
         redaction_rules.add_redaction_rule(
-            target, form["kind"], form["name"], everywhere=bool(form["everywhere"]), **stamp(request)
+            environment, form["kind"], form["name"], everywhere=bool(form["everywhere"]), **stamp(request)
         )
     except RuleError as fault:
         if fault.reason == "value":  # leave it out of the address, because addresses are logged
             form["name"] = ""
-        return return_to_page(request, "rules", target, {"fault": fault.reason, **form}, fragment="redaction-rules")
-    return return_to_page(request, "rules", target, dict.fromkeys(form), fragment="redaction-rules")
+        members = {"fault": fault.reason, **form}
+        return return_to_page(request, "rules", environment, members, fragment="redaction-rules")
+    return return_to_page(request, "rules", environment, dict.fromkeys(form), fragment="redaction-rules")
 
 
-@member_form
-def post_undo(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def post_undo(request: HttpRequest, environment: Environment, kind: str, pk: int) -> HttpResponseRedirect:
     """Undo one rule, from the page of rules or the page of the operation `method` `path`.
 
     A second time changes nothing.
     """
-    target = require_member_environment(request, slug, environment)
-    operation = require_member_operation(request, slug, environment) if request.POST.get("path") else None
+    operation = require_operation(request, environment) if request.POST.get("path") else None
     rule_kind = next((rule_kind for rule_kind in RULE_KINDS if rule_kind.name == kind), None)
     if rule_kind is None:
         raise Http404
-    rule = get_object_or_404(rule_kind.list_rules(target), pk=pk)
+    rule = get_object_or_404(rule_kind.list_rules(environment), pk=pk)
     try:
         UNDO_FUNCTIONS[kind](rule, **stamp(request))
     except RuleError as fault:
-        return return_to_page(request, "rules", target, {"fault": fault.reason}, fragment=kind)
-    is_on_page = kind in FRAGMENTS and operation and find_operation(target, operation.method, operation.path)
+        return return_to_page(request, "rules", environment, {"fault": fault.reason}, fragment=kind)
+    is_on_page = kind in FRAGMENTS and operation and find_operation(environment, operation.method, operation.path)
     if operation is None or not is_on_page:
-        return return_to_page(request, "rules", target, {}, fragment=kind)
+        return return_to_page(request, "rules", environment, {}, fragment=kind)
     return return_to_operation(request, operation, fragment=FRAGMENTS[kind])
 
 
-def require_member_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
-    """Return the operation that the form names; raises Http404 or NotFound, also if it belongs to another workspace."""
-    target = require_member_environment(request, slug, environment)
-    operation = find_operation(target, read_text(request.POST, "method"), read_text(request.POST, "path"))
+def require_operation(request: HttpRequest, environment: Environment) -> Operation:
+    """Return the operation that the form names; raises NotFound if its environment has none."""
+    operation = find_operation(environment, read_text(request.POST, "method"), read_text(request.POST, "path"))
     if operation is None:
         raise NotFound("This environment has no such operation. Look for it in the catalog.")
     return operation

@@ -20,7 +20,6 @@ from wire.address_members import read_text
 from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import require_member_environment
 from workspaces.forms.late_forms import fingerprint
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
@@ -37,11 +36,10 @@ def show_retention(request: HttpRequest, environment: Environment, period: Perio
     return _build_page(request, environment, None, None)
 
 
-@member_form
-def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_days(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Change the numbers of days, after a question if rows will be deleted; if the form is not valid, show it again."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    workspace, form, now = environment_row.workspace, DaysForm(request.POST), timezone.now()
+    workspace, form, now = environment.workspace, DaysForm(request.POST), timezone.now()
     if form.is_valid() and (
         request.POST.get("sure") == form.summary or not list_newly_expired(workspace, form.cleaned_data, now=now)
     ):
@@ -51,19 +49,18 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
         except InvalidRequest as error:
             form.add_error(None, error.detail)
         else:
-            return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
-    return _render_refused(request, environment_row, _build_page(request, environment_row, form, None))
+            return return_to_page(request, NAME, environment, {"saved": "yes" if is_changed else "same"})
+    return _render_refused(request, environment, _build_page(request, environment, form, None))
 
 
 @sensitive_post_parameters()
-@member_form
-def post_deletion(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_deletion(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Ask for the name to be typed; once it is, delete and show how many rows were deleted."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    form = DeletionForm(request.POST, environment_row.workspace)
+    form = DeletionForm(request.POST, environment.workspace)
     if form.is_valid() and form.cleaned_data["typed"]:
-        return _delete_subject(request, environment_row, form, now=timezone.now())
-    return _render_refused(request, environment_row, _build_page(request, environment_row, None, form))
+        return _delete_subject(request, environment, form, now=timezone.now())
+    return _render_refused(request, environment, _build_page(request, environment, None, form))
 
 
 def _delete_subject(

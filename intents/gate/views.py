@@ -20,7 +20,7 @@ from wire.address_members import parse_uuid
 from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import has_role, require_member_environment
+from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.pages.form_answers import member_form, return_to_page
 from workspaces.pages.page import Page
@@ -80,20 +80,19 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     )
 
 
-@member_form
-def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
+@member_form(Membership.EDITOR)
+def decide(request: HttpRequest, environment: Environment, confirmation_id: UUID) -> HttpResponseRedirect:
     """Confirm or decline a confirmation, or undo its decision. The page shown next says if it was too late."""
-    environment_row = require_member_environment(request, slug, environment)
     decision = request.POST.get("decision", "")
     if decision not in (*DECISIONS, UNDO):
         raise InvalidRequest("Choose to confirm, to decline or to undo.")
-    workspace, actor, now = environment_row.workspace, request.user.get_username(), timezone.now()
+    workspace, actor, now = environment.workspace, request.user.get_username(), timezone.now()
     try:
         if decision == UNDO:
             undo_decision(workspace, confirmation_id, actor=actor, now=now)
         else:
             decide_confirmation(workspace, confirmation_id, decision, actor=actor, now=now, undo_time=UNDO_TIME)
     except NotPending as error:
-        return return_to_page(request, "confirmations", environment_row, {**SECOND_STEP, "too-late": error.state})
+        return return_to_page(request, "confirmations", environment, {**SECOND_STEP, "too-late": error.state})
     row = f"confirmation-{confirmation_id}"
-    return return_to_page(request, "confirmations", environment_row, SECOND_STEP, fragment=row)
+    return return_to_page(request, "confirmations", environment, SECOND_STEP, fragment=row)

@@ -85,17 +85,20 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
-    environment_row = require_member_environment(request, slug, environment, role=Membership.VIEWER)
+    return _check(request, require_member_environment(request, slug, environment, role=Membership.VIEWER))
+
+
+def _check(request: HttpRequest, environment: Environment) -> HttpResponse:
     now, form = timezone.now(), request.POST.dict()
     if sum(map(len, form.values())) <= MAX_KEPT_CHARACTERS:
         check_id = secrets.token_urlsafe(9)
         fields = {name: form[name] for name in RequestForm.base_fields if name in form}
         keep_in_session(request, CHECK, {"id": check_id, "form": fields, "checked_at": now.isoformat()})
-        members = read_form_period(request, environment_row)
+        members = read_form_period(request, environment)
         members["check"] = check_id
-        return redirect_to_page("inspector", environment_row, members)
-    page = _build_page(lambda: _build_context(environment_row, form, now))
-    return render_html(request, page, environment_row, "inspector", parse_period(request.GET, now=now))
+        return redirect_to_page("inspector", environment, members)
+    page = _build_page(lambda: _build_context(environment, form, now))
+    return render_html(request, page, environment, "inspector", parse_period(request.GET, now=now))
 
 
 def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:

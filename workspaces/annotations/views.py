@@ -17,7 +17,7 @@ from wire.address_members import PERIOD_MEMBERS, parse_uuid, read_text
 from wire.errors import InvalidRequest
 from wire.time.period import Period, find_zone, parse_local_moment, parse_period
 from wire.time.timestamps import is_reportable
-from workspaces.access import has_role, require_member_environment
+from workspaces.access import has_role
 from workspaces.annotations.annotate import (
     AnnotationText,
     add_by_hand,
@@ -43,52 +43,51 @@ def show_annotations(request: HttpRequest, environment: Environment, period: Per
     return _build_page(request, environment, period)
 
 
-@member_form
-def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.EDITOR)
+def post_annotation(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Add an annotation at the time `at` in the zone of the page; if `at` is empty, now."""
 
-    def add(environment_row: Environment, actor: str, now: datetime) -> Annotation:
+    def add(actor: str, now: datetime) -> Annotation:
         everywhere = request.POST.get("environment") == EVERYWHERE
         moment = _read_form_moment(request, now)
         content = _read_content(request)
-        return add_by_hand(environment_row, content, at=moment, everywhere=everywhere, actor=actor, now=now)
+        return add_by_hand(environment, content, at=moment, everywhere=everywhere, actor=actor, now=now)
 
-    return _act_as_editor(request, slug, environment, add)
+    return _act_as_editor(request, environment, add)
 
 
-@member_form
-def post_change(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
+@member_form(Membership.EDITOR)
+def post_change(request: HttpRequest, environment: Environment, annotation_id: UUID) -> HttpResponse:
     """Set text, link and time of an annotation. Without `at`, or with that of the page, it keeps its time."""
 
-    def change(environment_row: Environment, actor: str, now: datetime) -> Annotation:
-        annotation = _find_annotation(environment_row, str(annotation_id))
+    def change(actor: str, now: datetime) -> Annotation:
+        annotation = _find_annotation(environment, str(annotation_id))
         stored_text = _format_form_moment(annotation.at, _find_form_zone(request)) if annotation else ""
         # The page shows no seconds, and an hour can occur twice: only another text is another time.
         is_same = request.POST.get("at", "") in ("", stored_text)
         moment = None if is_same else _read_form_moment(request, now)
         return change_annotation(
-            environment_row, annotation_id, _read_content(request), at=moment,
+            environment, annotation_id, _read_content(request), at=moment,
             opened=read_text(request.POST, "opened"), actor=actor, now=now,
         )  # fmt: skip
 
-    return _act_as_editor(request, slug, environment, change, changed_id=annotation_id)
+    return _act_as_editor(request, environment, change, changed_id=annotation_id)
 
 
-@member_form
-def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
+@member_form(Membership.EDITOR)
+def post_deletion(request: HttpRequest, environment: Environment, annotation_id: UUID) -> HttpResponse:
     """Delete an annotation. The page has asked for confirmation."""
 
-    def delete(environment_row: Environment, actor: str, now: datetime) -> None:
-        delete_annotation(environment_row, annotation_id, actor=actor, now=now)
+    def delete(actor: str, now: datetime) -> None:
+        delete_annotation(environment, annotation_id, actor=actor, now=now)
 
-    return _act_as_editor(request, slug, environment, delete)
+    return _act_as_editor(request, environment, delete)
 
 
 def _act_as_editor(
     request: HttpRequest,
-    slug: str,
-    environment: str,
-    act: Callable[[Environment, str, datetime], Annotation | None],
+    environment: Environment,
+    act: Callable[[str, datetime], Annotation | None],
     *,
     changed_id: UUID | None = None,
 ) -> HttpResponse:
@@ -99,20 +98,19 @@ def _act_as_editor(
     act: returns an added or changed annotation; raises InvalidRequest for a refused entry.
     changed_id: the annotation to change; None if the form adds or deletes one.
     """
-    environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
     period = parse_period(request.GET, now=timezone.now())
 
     def act_and_choose_period(actor: str, now: datetime) -> Mapping[str, str | None]:
-        annotation = act(environment_row, actor, now)
+        annotation = act(actor, now)
         period_members = {name: request.GET.get(name) for name in PERIOD_MEMBERS}
         if annotation and not period.start <= annotation.at < period.end:
             day = annotation.at.astimezone(period.zone).date().isoformat()
             period_members |= {"range": None, "from": day, "to": day}
         return period_members
 
-    build_page = partial(_build_page, request, environment_row, period, changed_id=changed_id)
+    build_page = partial(_build_page, request, environment, period, changed_id=changed_id)
     render = partial(render_html, period=period)
-    return act_and_return(request, NAME, environment_row, act_and_choose_period, build_page, render=render)
+    return act_and_return(request, NAME, environment, act_and_choose_period, build_page, render=render)
 
 
 def _read_content(request: HttpRequest) -> AnnotationText:

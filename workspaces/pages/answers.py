@@ -64,18 +64,23 @@ def page_paths(
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return _refuse_signed_out(request, format_)
-    if route.role and HEADER not in request.headers:
-        environment_row = require_member_environment(request, slug, environment, role=route.role)
-    else:
-        environment_row = require_readable_environment(request, slug, environment)
-        if route.role:
-            raise ScopeMissing(f"API keys cannot read this page. Sign in with the role {route.role}.")
+    shown = _require_environment(route, request, slug, environment)
     period = parse_period(request.GET, now=timezone.now())
     if period.faults and format_ != "html":
         detail = f"{' '.join(period.faults)} Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
-    respond = partial(_respond, route, format_, request, environment_row, period)
+    respond = partial(_respond, route, format_, request, shown, period)
     return respond() if route.is_current else answer_from_replica(request, respond)
+
+
+def _require_environment(route: Route, request: HttpRequest, slug: str, name: str) -> Environment:
+    """Return the environment of the address, if the session or the key may see this page of it."""
+    if route.role and HEADER not in request.headers:
+        return require_member_environment(request, slug, name, role=route.role)
+    environment = require_readable_environment(request, slug, name)
+    if route.role:
+        raise ScopeMissing(f"API keys cannot read this page. Sign in with the role {route.role}.")
+    return environment
 
 
 def _respond(

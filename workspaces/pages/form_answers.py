@@ -22,6 +22,7 @@ from wire.address_members import PERIOD_MEMBERS, QUESTION_MEMBERS, RESULT_MEMBER
 from wire.errors import InvalidRequest, NotFound
 from wire.http.problems import Problem
 from wire.time.period import parse_period
+from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.pages.page import Page
 from workspaces.pages.render import render_html
@@ -32,6 +33,7 @@ GONE = (
     "Reload the page of the form."
 )
 
+View = Callable[..., HttpResponseBase]
 Act = Callable[[str, datetime], Mapping[str, str | None] | None]
 """act(actor, now) does what a form asks, or raises InvalidRequest. It may return changes of the page's query."""
 
@@ -96,27 +98,30 @@ def act_and_return(
     return return_to_page(request, name, environment, query or {})
 
 
-def member_form(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a view take only forms, and only from people who are signed in.
+def member_form(role: str) -> Callable[[View], View]:
+    """Let a view take only forms, and only from people who have this role in the workspace of the address.
 
-    Those who were signed out meanwhile are led to sign in, and then to the page of the form, to send it again. If what
-    the form is about no longer exists, the answer says so. It does not say that the page is missing, from which they
-    come.
+    The view gets the environment of the address, then what else the address names. Those who were signed out meanwhile
+    are led to sign in, and then to the page of the form, to send it again. If what the form is about no longer exists,
+    the answer says so. It does not say that the page is missing, from which they come.
     """
 
-    @wraps(view)
-    def refuse_others(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "POST":
-            detail = "This address only takes what a form sends. Go to the page of the form."
-            raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
-        if not request.user.is_authenticated:
-            return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
-        try:
-            return view(request, *args, **kwargs)
-        except Http404:
-            raise NotFound(GONE) from None
+    def refuse_others(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, slug: str, environment: str, **subject: Any) -> HttpResponseBase:
+            if request.method != "POST":
+                detail = "This address only takes what a form sends. Go to the page of the form."
+                raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
+            if not request.user.is_authenticated:
+                return redirect_to_login(_find_form_page(request), f"{reverse('account_login')}?unsent=1")
+            try:
+                return view(request, require_member_environment(request, slug, environment, role=role), **subject)
+            except Http404:
+                raise NotFound(GONE) from None
 
-    refuse_others.takes_only_forms = True  # type: ignore[attr-defined]  # _takes_only_forms reads it
+        answer.takes_only_forms = True  # type: ignore[attr-defined]  # _takes_only_forms reads it
+        return answer
+
     return refuse_others
 
 

@@ -17,7 +17,6 @@ from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
 from wire.time.timestamps import parse_moment
-from workspaces.access import require_member_environment
 from workspaces.environments.add import create_environment
 from workspaces.environments.change import (
     DEFAULT_NAME,
@@ -42,57 +41,58 @@ def show_environments(request: HttpRequest, environment: Environment, period: Pe
     return _build_page(request, environment)
 
 
-@member_form
-def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_environment(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Add an environment."""
     name, label = read_text(request.POST, "name").strip(), read_text(request.POST, "label")
 
-    def create(workspace: Workspace, actor: str, now: datetime) -> None:
-        create_environment(workspace, name, label=label, actor=actor, now=now)
+    def create(actor: str, now: datetime) -> None:
+        create_environment(environment.workspace, name, label=label, actor=actor, now=now)
 
-    return _change_environments(request, slug, environment, create)
+    return _change_environments(request, environment, create)
 
 
-@member_form
-def post_change(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_change(request: HttpRequest, environment: Environment, name: str) -> HttpResponse:
     """Set the label and the audience of an environment."""
     values = {member: read_text(request.POST, member) for member in ("label", "audience", "opened")}
 
-    def change(workspace: Workspace, actor: str, now: datetime) -> None:
-        environment = get_object_or_404(workspace.environments, name=name)
-        change_environment(environment, **values, actor=actor, now=now)
+    def change(actor: str, now: datetime) -> None:
+        changed = get_object_or_404(environment.workspace.environments, name=name)
+        change_environment(changed, **values, actor=actor, now=now)
 
-    return _change_environments(request, slug, environment, change, changed_name=name)
+    return _change_environments(request, environment, change, changed_name=name)
 
 
-@member_form
-def post_archiving(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_archiving(request: HttpRequest, environment: Environment, name: str) -> HttpResponse:
     """Archive an environment."""
 
-    def archive(workspace: Workspace, actor: str, now: datetime) -> None:
-        archive_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
+    def archive(actor: str, now: datetime) -> None:
+        archive_environment(get_object_or_404(environment.workspace.environments, name=name), actor=actor, now=now)
 
-    return _change_environments(request, slug, environment, archive)
+    return _change_environments(request, environment, archive)
 
 
-@member_form
-def post_restoring(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_restoring(request: HttpRequest, environment: Environment, name: str) -> HttpResponse:
     """Restore an archived environment."""
 
-    def restore(workspace: Workspace, actor: str, now: datetime) -> None:
-        restore_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
+    def restore(actor: str, now: datetime) -> None:
+        restore_environment(get_object_or_404(environment.workspace.environments, name=name), actor=actor, now=now)
 
-    return _change_environments(request, slug, environment, restore)
+    return _change_environments(request, environment, restore)
 
 
-@member_form
-def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_v1_window(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Set until when version 1 passes: until the time `until`, or without end if `open` is sent."""
 
-    def set_end(workspace: Workspace, actor: str, now: datetime) -> None:
-        set_v1_end(workspace, None if request.POST.get("open") else _read_end(request), actor=actor, now=now)
+    def set_end(actor: str, now: datetime) -> None:
+        end = None if request.POST.get("open") else _read_end(request)
+        set_v1_end(environment.workspace, end, actor=actor, now=now)
 
-    return _change_environments(request, slug, environment, set_end)
+    return _change_environments(request, environment, set_end)
 
 
 def _read_end(request: HttpRequest) -> datetime:
@@ -104,15 +104,13 @@ def _read_end(request: HttpRequest) -> datetime:
 
 def _change_environments(
     request: HttpRequest,
-    slug: str,
-    environment: str,
-    act: Callable[[Workspace, str, datetime], None],
+    environment: Environment,
+    act: Callable[[str, datetime], None],
     *,
     changed_name: str = "",
 ) -> HttpResponse:
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    build_page = partial(_build_page, request, environment_row, changed_name=changed_name)
-    return act_and_return(request, NAME, environment_row, partial(act, environment_row.workspace), build_page)
+    build_page = partial(_build_page, request, environment, changed_name=changed_name)
+    return act_and_return(request, NAME, environment, act, build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "", changed_name: str = "") -> Page:

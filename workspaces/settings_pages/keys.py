@@ -16,7 +16,6 @@ from django.views.decorators.debug import sensitive_variables
 from wire.errors import DomainError
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import require_member_environment
 from workspaces.forms.set_choices import set_choices
 from workspaces.keys.create import create_key
 from workspaces.keys.last_use import PRECISION
@@ -83,17 +82,16 @@ def show_keys(request: HttpRequest, environment: Environment, period: Period) ->
     return _build_page(request, environment, KeyForm(None, _list_environment_names(environment)))
 
 
-@member_form
+@member_form(Membership.ADMIN)
 @sensitive_variables("new_key")
-def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+def post_key(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Create a key and go to the page, which shows it once; with a fault, show the form again."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    form = KeyForm(request.POST, _list_environment_names(environment_row))
+    form = KeyForm(request.POST, _list_environment_names(environment))
     now = timezone.now()
     if form.is_valid():
         try:
             actor = request.user.get_username()
-            new_key = create_key(environment_row.workspace, **form.key_arguments(), actor=actor, now=now)
+            new_key = create_key(environment.workspace, **form.key_arguments(), actor=actor, now=now)
         except DomainError as error:
             form.add_error(None, error.detail)
         else:
@@ -102,20 +100,19 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
                 "kind": form.cleaned_data["kind"],
                 "text": new_key.text,
             }
-            keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
+            keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment.workspace_id})
             # Without a fragment, browsers would keep that of the form.
-            return return_to_page(request, NAME, environment_row, {}, fragment="new")
-    page = _build_page(request, environment_row, form)
-    return render_refused_form(request, page, environment_row, NAME)
+            return return_to_page(request, NAME, environment, {}, fragment="new")
+    page = _build_page(request, environment, form)
+    return render_refused_form(request, page, environment, NAME)
 
 
-@member_form
-def post_revocation(request: HttpRequest, slug: str, environment: str, key_id: int) -> HttpResponseRedirect:
+@member_form(Membership.ADMIN)
+def post_revocation(request: HttpRequest, environment: Environment, key_id: int) -> HttpResponseRedirect:
     """Revoke a key from now on."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    key = get_object_or_404(environment_row.workspace.api_keys, pk=key_id)
+    key = get_object_or_404(environment.workspace.api_keys, pk=key_id)
     revoke_key(key, actor=request.user.get_username(), now=timezone.now())
-    return return_to_page(request, NAME, environment_row, {"done": str(key.pk)})
+    return return_to_page(request, NAME, environment, {"done": str(key.pk)})
 
 
 def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -> Page:

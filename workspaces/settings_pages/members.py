@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import has_role, require_member_environment
+from workspaces.access import has_role
 from workspaces.models import Environment, Membership, Workspace
 from workspaces.pages.form_answers import member_form, render_refused_form, return_to_page
 from workspaces.pages.page import Page
@@ -36,16 +36,15 @@ def show_members(request: HttpRequest, environment: Environment, period: Period)
     return _build_page(request, environment, InvitationForm())
 
 
-@member_form
+@member_form(Membership.ADMIN)
 @sensitive_variables("token", "link")
-def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+def post_invitation(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Invite somebody and go to the page, which shows the link once; with a fault, show the form again."""
-    environment_row = _require_admin_environment(request, slug, environment)
     form, now = InvitationForm(request.POST), timezone.now()
     if form.is_valid():
         try:
             actor = request.user.get_username()
-            invitation, token = invite(environment_row.workspace, **form.cleaned_data, actor=actor, now=now)
+            invitation, token = invite(environment.workspace, **form.cleaned_data, actor=actor, now=now)
         except MembershipFault as error:
             form.add_error("email", error.detail)
         else:
@@ -53,51 +52,48 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
             is_sent = send_invitation(invitation, link)
             mail_state = "sent" if is_sent else "refused" if settings.EMAIL_URL else ""
             facts = {"email": invitation.email, "link": link, "mail_state": mail_state}
-            keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
-            return return_to_page(request, NAME, environment_row, {})
-    page = _build_page(request, environment_row, form)
-    return render_refused_form(request, page, environment_row, NAME)
+            keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment.workspace_id})
+            return return_to_page(request, NAME, environment, {})
+    page = _build_page(request, environment, form)
+    return render_refused_form(request, page, environment, NAME)
 
 
-@member_form
-def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
+@member_form(Membership.ADMIN)
+def post_revocation(request: HttpRequest, environment: Environment, pk: int) -> HttpResponseRedirect:
     """Revoke an invitation, so that its link no longer works; a second time changes nothing."""
-    environment_row = _require_admin_environment(request, slug, environment)
     now = timezone.now()
-    invitation = list_open_invitations(environment_row.workspace, now=now).filter(pk=pk).first()
+    invitation = list_open_invitations(environment.workspace, now=now).filter(pk=pk).first()
     if invitation:
         revoke_invitation(invitation, actor=request.user.get_username(), now=now)
-    return return_to_page(request, NAME, environment_row, {})
+    return return_to_page(request, NAME, environment, {})
 
 
-@member_form
-def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
+@member_form(Membership.ADMIN)
+def post_role(request: HttpRequest, environment: Environment, user_id: int) -> HttpResponseRedirect:
     """Give a member another role."""
-    environment_row = _require_admin_environment(request, slug, environment)
-    get_object_or_404(environment_row.workspace.memberships, user_id=user_id)
+    get_object_or_404(environment.workspace.memberships, user_id=user_id)
     role = request.POST.get("role", "")
     if role not in ROLE_DESCRIPTIONS:
-        return return_to_page(request, NAME, environment_row, {"fault": "role"})
+        return return_to_page(request, NAME, environment, {"fault": "role"})
     try:
-        change_role(environment_row.workspace, user_id, role, **_name_actor(request))
+        change_role(environment.workspace, user_id, role, **_name_actor(request))
     except LastAdmin:
-        return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
-    if not has_role(request.user, environment_row.workspace, Membership.ADMIN):  # they may not see the page any more
-        return return_to_page(request, "overview", environment_row, {})
-    return return_to_page(request, NAME, environment_row, {})
+        return return_to_page(request, NAME, environment, {"fault": "last-admin"})
+    if not has_role(request.user, environment.workspace, Membership.ADMIN):  # they may not see the page any more
+        return return_to_page(request, "overview", environment, {})
+    return return_to_page(request, NAME, environment, {})
 
 
-@member_form
-def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
+@member_form(Membership.ADMIN)
+def post_removal(request: HttpRequest, environment: Environment, user_id: int) -> HttpResponseRedirect:
     """Remove a member; a second time changes nothing."""
-    environment_row = _require_admin_environment(request, slug, environment)
     try:
-        remove_member(environment_row.workspace, user_id, **_name_actor(request))
+        remove_member(environment.workspace, user_id, **_name_actor(request))
     except LastAdmin:
-        return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
+        return return_to_page(request, NAME, environment, {"fault": "last-admin"})
     if request.user.pk == user_id and not request.user.is_superuser:  # they may not see the page any more
         return HttpResponseRedirect(reverse("home"), status=303)
-    return return_to_page(request, NAME, environment_row, {})
+    return return_to_page(request, NAME, environment, {})
 
 
 FAULTS = {"last-admin": LastAdmin.detail, "role": "Choose one of the roles."}
@@ -138,10 +134,6 @@ def _export_members(workspace: Workspace) -> Iterator[Sequence[Any]]:
 def _export_invitations(workspace: Workspace) -> Iterator[Sequence[Any]]:
     for invitation in list_open_invitations(workspace, now=timezone.now()):
         yield invitation.email, invitation.role, invitation.invited_by, invitation.created_at, invitation.expires_at
-
-
-def _require_admin_environment(request: HttpRequest, slug: str, name: str) -> Environment:
-    return require_member_environment(request, slug, name, role=Membership.ADMIN)
 
 
 def _name_actor(request: HttpRequest) -> dict[str, Any]:

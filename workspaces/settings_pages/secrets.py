@@ -19,7 +19,6 @@ from django.views.decorators.debug import sensitive_variables
 from wire.address_members import read_number
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import require_member_environment
 from workspaces.models import AuditEntry, Environment, Membership, SecretUse, SigningSecret, Workspace
 from workspaces.pages.form_answers import act_and_return, member_form
 from workspaces.pages.page import Page
@@ -54,45 +53,44 @@ def show_secrets(request: HttpRequest, environment: Environment, period: Period)
     return _build_page(request, environment)
 
 
-@member_form
+@member_form(Membership.ADMIN)
 @sensitive_variables("rotation")
-def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+def post_preparation(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Prepare a secret and go to the page, which shows it once."""
 
-    def prepare(workspace: Workspace, actor: str, now: datetime) -> None:
-        rotation: Rotation = prepare_secret(workspace, actor=actor, now=now)
-        keep_for_next_page(request, NEW_SECRET, {"workspace": workspace.pk, "text": rotation.text})
+    def prepare(actor: str, now: datetime) -> None:
+        rotation: Rotation = prepare_secret(environment.workspace, actor=actor, now=now)
+        keep_for_next_page(request, NEW_SECRET, {"workspace": environment.workspace_id, "text": rotation.text})
 
-    return _change_secrets(request, slug, environment, prepare)
+    return _change_secrets(request, environment, prepare)
 
 
-@member_form
-def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_activation(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Let the prepared secret sign, if it is the one that the page asked about."""
     secret_id = read_number(request.POST, "secret")
 
-    def activate(workspace: Workspace, actor: str, now: datetime) -> None:
-        activate_secret(workspace, secret_id=secret_id, actor=actor, now=now)
+    def activate(actor: str, now: datetime) -> None:
+        activate_secret(environment.workspace, secret_id=secret_id, actor=actor, now=now)
 
-    return _change_secrets(request, slug, environment, activate)
+    return _change_secrets(request, environment, activate)
 
 
-@member_form
-def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id: int) -> HttpResponse:
+@member_form(Membership.ADMIN)
+def post_revocation(request: HttpRequest, environment: Environment, secret_id: int) -> HttpResponse:
     """Revoke a secret that no longer signs, or does not yet."""
 
-    def revoke(workspace: Workspace, actor: str, now: datetime) -> None:
-        revoke_secret(get_object_or_404(workspace.signing_secrets, pk=secret_id), actor=actor, now=now)
+    def revoke(actor: str, now: datetime) -> None:
+        revoke_secret(get_object_or_404(environment.workspace.signing_secrets, pk=secret_id), actor=actor, now=now)
 
-    return _change_secrets(request, slug, environment, revoke)
+    return _change_secrets(request, environment, revoke)
 
 
 def _change_secrets(
-    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], None]
+    request: HttpRequest, environment: Environment, act: Callable[[str, datetime], None]
 ) -> HttpResponse:
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    build_page = partial(_build_page, request, environment_row)
-    return act_and_return(request, NAME, environment_row, partial(act, environment_row.workspace), build_page)
+    build_page = partial(_build_page, request, environment)
+    return act_and_return(request, NAME, environment, act, build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:

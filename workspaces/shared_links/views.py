@@ -17,7 +17,7 @@ from wire.address_members import read_number, read_text
 from wire.errors import InvalidRequest
 from wire.table_exports import Table
 from wire.time.period import Period
-from workspaces.access import has_role, require_member_environment
+from workspaces.access import has_role
 from workspaces.models import Environment, Membership, SharedLink, Workspace
 from workspaces.pages.form_answers import act_and_return, member_form, return_to_page
 from workspaces.pages.page import Page
@@ -35,10 +35,9 @@ def show_links(request: HttpRequest, environment: Environment, period: Period) -
     return _build_page(request, environment)
 
 
-@member_form
-def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+@member_form(Membership.EDITOR)
+def post_link(request: HttpRequest, environment: Environment) -> HttpResponse:
     """Share the page that the form names, with the query of its address. Go to the list, which shows the link once."""
-    environment_row = require_member_environment(request, slug, environment)
     name, query, days = read_text(request.POST, "page"), read_text(request.POST, "query"), request.POST.get("days", "")
 
     @sensitive_variables("token", "address", "facts")
@@ -46,19 +45,18 @@ def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse
         if name not in SHAREABLE_PAGES:
             raise InvalidRequest("This page cannot be shared.")
         known_days = int(days) if days in map(str, DAYS) else 0
-        link, token = share_page(environment_row, name, query, days=known_days, actor=actor, now=now)
+        link, token = share_page(environment, name, query, days=known_days, actor=actor, now=now)
         address = request.build_absolute_uri(reverse("shared-page", args=[token]))
-        facts = {"link": address, "id": link.pk, "workspace": environment_row.workspace_id}
+        facts = {"link": address, "id": link.pk, "workspace": environment.workspace_id}
         keep_for_next_page(request, NEW_LINK, facts)
 
-    return act_and_return(request, NAME, environment_row, share, partial(_build_page, request, environment_row))
+    return act_and_return(request, NAME, environment, share, partial(_build_page, request, environment))
 
 
-@member_form
-def post_revocation(request: HttpRequest, slug: str, environment: str, link_id: int) -> HttpResponse:
-    environment_row = require_member_environment(request, slug, environment)
-    revoke_link(environment_row.workspace, link_id, actor=request.user.get_username(), now=timezone.now())
-    return return_to_page(request, NAME, environment_row, {})
+@member_form(Membership.EDITOR)
+def post_revocation(request: HttpRequest, environment: Environment, link_id: int) -> HttpResponse:
+    revoke_link(environment.workspace, link_id, actor=request.user.get_username(), now=timezone.now())
+    return return_to_page(request, NAME, environment, {})
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
