@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import OperationalError, connection, transaction
 
-from wire.postgresql.lock_timeout import is_lock_timeout
+from wire.postgresql.sqlstates import is_lock_timeout
 
 LONGEST_WAIT = "1s"
 PAUSE = 5.0  # seconds in which those go on who waited behind a migration
