@@ -14,6 +14,7 @@ from alerts.rules.new_reasons import HISTORY, find_new_reasons, measure_new_reas
 from alerts.rules.silences import choose_activity, find_silences, measure_silences
 from alerts.rules.spikes import Share, choose_history, find_spikes, measure_cases
 from alerts.rules.thresholds import Thresholds
+from catalog.drift.new_changes import leave_out_once_muted
 from catalog.drift.queries import list_breaking_drift
 from catalog.reporter_activity import read_activity
 from intents.rejections.filters import is_rejection
@@ -58,8 +59,9 @@ def find_last_quarter(moment: datetime) -> datetime:
 
 
 def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Findings:
-    """Find breaking changes that are not muted."""
+    """Find breaking changes that are not muted, and were not when they were detected."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
+    drift = list_breaking_drift(environment, period)
     changes = (
         BreakingChange(
             operation_id=row.operation_id,
@@ -71,7 +73,7 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
             words=row.words,
             breaks=row.breaks,
         )
-        for row in list_breaking_drift(environment, period).order_by("at", "id").iterator(chunk_size=1000)
+        for row in leave_out_once_muted(environment, drift).order_by("at", "id").iterator(chunk_size=1000)
     )
     happenings = list(group_breaking_changes(changes))
     return Findings(happenings, [Measure(happening.at, happening.facts["changeCount"]) for happening in happenings])

@@ -12,19 +12,21 @@ from wire.errors import InvalidRequest
 
 MUTE_DAYS = (1, 7, 30)
 DEFAULT_MUTE_DAYS = 7  # of the form
+KEPT_AFTER_END = timedelta(days=1)  # as long as alerts look back
 
 
 @transaction.atomic
 def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
     """For some days from now, do not show this kind of change at this place as new. Raises InvalidRequest.
 
-    An existing mute is replaced, even if it would end later. Expired mutes of this environment are deleted.
+    An existing mute is replaced, even if it would end later. Expired mutes of this environment are deleted after a day,
+    because alerts ask for them until then.
     """
     if days not in MUTE_DAYS:
         raise InvalidRequest(f"Send days={', '.join(map(str, MUTE_DAYS[:-1]))} or {MUTE_DAYS[-1]}.")
     drift.environment.hold()
     until = now + timedelta(days=days)
-    DriftMute.objects.filter(environment=drift.environment, until__lte=now).delete()
+    DriftMute.objects.filter(environment=drift.environment, until__lte=now - KEPT_AFTER_END).delete()
     mute = DriftMute(
         environment=drift.environment,
         place_digest=drift.place_digest,

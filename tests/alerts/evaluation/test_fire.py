@@ -16,6 +16,7 @@ from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery, Event, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.setup.alerts import AlertSettings, change_alert, delete_alert, pause_alert, resume_alert
+from catalog.change_page.mute import mute_drift
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, ReporterActivity, WitnessReport
 from hub.retention.prune import prune_workspace
@@ -37,6 +38,16 @@ def break_operation(api, workspace, number: int = 1) -> None:
     path = f"/orders{'x' * number}"
     deliver(api, workspace, *[observation(path=path, response={"id": 1})] * 30)
     deliver(api, workspace, *[observation(path=path, response={"id": "1"})] * 30)
+
+
+@pytest.mark.parametrize(("end", "events"), [(timedelta(milliseconds=1), 0), (timedelta(milliseconds=-1), 1)])
+def test_a_change_that_was_muted_when_it_was_detected_fires_nothing_after_the_mute(api, workspace, target, end, events):
+    make_alert(workspace, target)
+    break_operation(api, workspace)
+    for change in Drift.objects.all():
+        mute_drift(change, 1, actor="ann", now=change.at + end - DAY)
+    evaluate_all(now=timezone.now() + MINUTE)
+    assert Event.objects.count() == events
 
 
 def add_verifications(environment, at, result: str, count: int) -> None:
