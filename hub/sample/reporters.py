@@ -10,6 +10,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 from uuid import uuid4
@@ -28,6 +29,8 @@ from wire.http.bounded_lists import MAX_ITEMS
 from workspaces.models import ApiKey, Environment
 
 QUARTER_SECONDS = 900
+find_template = cache(template)  # the history has the same paths again and again
+find_operation = cache(template_operation)
 SECRET_CHARACTERS = 8  # of the signing secret that verified (contract §3)
 
 Clock = Callable[[], float]
@@ -92,7 +95,7 @@ class SampleShapes:
             response_content_type or "" if response_body else "",
         )
         self._observations[media_types].add(
-            method, template(path), status, at=self._clock(), query=parse_qs(query) if query else None,
+            method, find_template(path), status, at=self._clock(), query=parse_qs(query) if query else None,
             request=parse_or_absent(request_body), response=parse_or_absent(response_body),
         )  # fmt: skip
 
@@ -154,7 +157,7 @@ class SampleVerifications:
         call_id = "" if is_accepted else tool_call_id or ""
         used_secret = secret[:SECRET_CHARACTERS] if is_accepted else ""
         moment = self._clock()
-        template_name, quarter = template_operation(operation), int(moment // QUARTER_SECONDS)
+        template_name, quarter = find_operation(operation), int(moment // QUARTER_SECONDS)
         key = VerificationKey(result, version or 0, template_name, call_id, used_secret, quarter)
         self._counts[key] += 1
         self._moments[key] = moment
