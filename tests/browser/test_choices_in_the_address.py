@@ -58,7 +58,7 @@ def test_each_filter_applies_at_once_keeps_the_focus_and_adds_one_history_entry(
     ("name", "field", "value", "words"),
     [
         ("outcomes", "input[name=q]", "renew", "with “renew”"),
-        ("outcomes", "input[value=purchase]", True, "of them"),
+        ("outcomes", "input[type=checkbox][value=purchase]", True, "of them"),
         ("rejections", "select[name=reason]", "expired", "1 of 1,002 calls rejected as expired"),
         ("confirmations", "select[name=state]", "declined", "No confirmations in this period"),
         ("toolcalls", "select[name=confirmation]", "asked", "0 tool calls"),
