@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hub.local.postgresql.server import Server
 from tests.embedded_database import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,13 +177,14 @@ def content(response: Any) -> Any:
 
 @contextmanager
 def running_hub(folder: Path) -> Iterator[Hub]:
-    """Yield a hub that is not started yet. At the end, kill all processes that it left."""
+    """Yield a hub that is not started yet. At the end, kill all processes that it left, and remove its socket."""
     folder.mkdir(parents=True, exist_ok=True)
     hub = Hub(folder, free_port())
     try:
         yield hub
     finally:
         hub.kill()
+        shutil.rmtree(Server(folder / "var").sockets, ignore_errors=True)
 
 
 def find_processes(hub: Hub, *words: str) -> list[int]:
