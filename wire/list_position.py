@@ -17,12 +17,12 @@ MAX_ID_DIGITS = 18  # of a number that fits into a bigint
 class ListPosition(NamedTuple, Generic[RowId]):
     """The row after which a page begins. As text, which addresses have, it is `MICROSECONDS-ID`."""
 
-    at: datetime
+    moment: datetime
     row_id: RowId
 
     def __str__(self) -> str:
         row_id = self.row_id.hex if isinstance(self.row_id, UUID) else self.row_id
-        return f"{(self.at - EPOCH) // timedelta(microseconds=1)}-{row_id}"
+        return f"{(self.moment - EPOCH) // timedelta(microseconds=1)}-{row_id}"
 
 
 def parse_position(text: str, parse_id: Callable[[str], RowId]) -> ListPosition[RowId] | None:

@@ -269,8 +269,8 @@ def main() -> None:
             else fit([example for example in examples if example.api != api], tables, shipped, only_new=options.new)
         )
         for recording in parts:
-            moved = move_towards(current, weights, options.step)
-            figures[api].append(measure(recording, learners[recording.name], moved))
+            moved_weights = move_towards(current, weights, options.step)
+            figures[api].append(measure(recording, learners[recording.name], moved_weights))
             print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
     print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
     if options.write:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.evidence.days import Gap
+from catalog.evidence.observed_days import Gap
 from catalog.models import ExcessOperation, WitnessReport
 from wire.batches import split_into_batches
 from wire.table_exports import Table

@@ -28,7 +28,7 @@ from catalog.browse.filters import OperationFilters
 from catalog.drift.filters import DriftFilters
 from catalog.drift.presence.property_counts import count_absent_by_operation, count_probably_gone
 from catalog.drift.queries import list_drift
-from catalog.evidence.days import DaySpan, find_days
+from catalog.evidence.observed_days import DaySpan, find_days
 from catalog.evidence.unobserved_resets import find_unobserved_reset
 from catalog.models import BaselineReset, Operation, OperationDay
 from catalog.operation_queries import BY_PATH, LARGE_TEXTS, visible_operations

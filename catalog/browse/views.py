@@ -37,7 +37,7 @@ from catalog.drift.presence.property_counts import (
     count_properties_of_operations,
 )
 from catalog.drift.queries import summarize_drift_of_operations
-from catalog.evidence.days import find_days, find_gaps
+from catalog.evidence.observed_days import find_days, find_gaps
 from catalog.inbox_queries import dead_letters
 from wire.time.period import Period
 from workspaces.models import Environment

@@ -20,8 +20,8 @@ from catalog.drift.presence.current_presence import CurrentPresence, PresenceSta
 from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import drift_with_operations
-from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import DaySpan
 from catalog.evidence.parts import find_node
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.operation_queries import find_operation

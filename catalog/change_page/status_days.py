@@ -7,7 +7,7 @@ from datetime import date
 
 from catalog.browse.operation.presence_counts import Presence
 from catalog.browse.properties.presence_by_day import PropertyDay
-from catalog.evidence.days import DaySpan, ObservedDays, load_days
+from catalog.evidence.observed_days import DaySpan, ObservedDays, load_days
 from catalog.models import Operation, OperationDay
 
 

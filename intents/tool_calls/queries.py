@@ -74,7 +74,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
     intents = _select_indexed(environment, period, filters)
     boundary = _find_boundary(intents)
     if boundary:
-        intents = intents.filter(issued_at__gte=boundary.at)
+        intents = intents.filter(issued_at__gte=boundary.moment)
     by_call = intents.filter(_match_unindexed(environment, period, filters)).order_by().values("tool_call_id")
     counts_by_call = by_call.annotate(
         intents=Count("pk"),
@@ -98,7 +98,7 @@ def count_calls(environment: Environment, period: Period, filters: CallFilters) 
         confirmation_calls=sums["confirmation_calls"],
         step_up=sums["step_up"] or 0,
         step_up_calls=sums["step_up_calls"],
-        since=boundary.at if boundary else None,
+        since=boundary.moment if boundary else None,
     )
 
 
@@ -108,18 +108,18 @@ def read_page(
     """Return at most `limit` matching intents after a position; None begins with the newest intent."""
     intents = _select_indexed(environment, period, filters)
     if position:
-        is_later_row = Q(issued_at=position.at, pk__gte=position.row_id)
-        intents = intents.filter(issued_at__lte=position.at).exclude(is_later_row)
+        is_later_row = Q(issued_at=position.moment, pk__gte=position.row_id)
+        intents = intents.filter(issued_at__lte=position.moment).exclude(is_later_row)
     boundary = _find_boundary(intents) if filters.searches else None
     if boundary:
-        intents = intents.filter(issued_at__gte=boundary.at)
+        intents = intents.filter(issued_at__gte=boundary.moment)
     rows = list(intents.filter(_match_unindexed(environment, period, filters))[: limit + 1])
     if len(rows) > limit:
         last = rows[limit - 1]
         return CallPage(rows[:limit], ListPosition(last.issued_at, last.pk))
     if boundary:
         # Rows of the same second were searched, too: go on with the second before.
-        return CallPage(rows, ListPosition(boundary.at, 0), boundary.at)
+        return CallPage(rows, ListPosition(boundary.moment, 0), boundary.moment)
     return CallPage(rows, None)
 
 

@@ -130,7 +130,7 @@ def count_newer(
         return 0
     parameters = {
         **_outcomes_query(environment, period, key, MAX_COUNTED + 1),
-        "last_time": position.at,
+        "last_time": position.moment,
         "last_id": position.row_id,
     }
     with get_read_connection().cursor() as cursor:

@@ -49,4 +49,4 @@ def list_after(environment: Environment, position: ListPosition[UUID] | None) ->
     rows = list_annotations(environment)
     if position is None:
         return rows
-    return rows.filter(Q(at__lt=position.at) | Q(at=position.at, id__lt=position.row_id))
+    return rows.filter(Q(at__lt=position.moment) | Q(at=position.moment, id__lt=position.row_id))

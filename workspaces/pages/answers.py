@@ -64,12 +64,12 @@ def page_paths(
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return _refuse_signed_out(request, format_)
-    shown = _require_environment(route, request, slug, environment)
+    shown_environment = _require_environment(route, request, slug, environment)
     period = parse_period(request.GET, now=timezone.now())
     if period.faults and format_ != "html":
         detail = f"{' '.join(period.faults)} Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
-    respond = partial(_respond, route, format_, request, shown, period)
+    respond = partial(_respond, route, format_, request, shown_environment, period)
     return respond() if route.is_current else answer_from_replica(request, respond)
 
 

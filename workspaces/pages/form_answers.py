@@ -33,7 +33,7 @@ GONE = (
     "Reload the page of the form."
 )
 
-View = Callable[..., HttpResponseBase]
+FormView = Callable[..., HttpResponseBase]
 Act = Callable[[str, datetime], Mapping[str, str | None] | None]
 """act(actor, now) does what a form asks, or raises InvalidRequest. It may return changes of the page's query."""
 
@@ -98,7 +98,7 @@ def act_and_return(
     return return_to_page(request, name, environment, query or {})
 
 
-def member_form(role: str) -> Callable[[View], View]:
+def member_form(role: str) -> Callable[[FormView], FormView]:
     """Let a view take only forms, and only from people who have this role in the workspace of the address.
 
     The view gets the environment of the address, then what else the address names. Those who were signed out meanwhile
@@ -106,7 +106,7 @@ def member_form(role: str) -> Callable[[View], View]:
     the answer says so. It does not say that the page is missing, from which they come.
     """
 
-    def refuse_others(view: View) -> View:
+    def refuse_others(view: FormView) -> FormView:
         @wraps(view)
         def answer(request: HttpRequest, slug: str, environment: str, **subject: Any) -> HttpResponseBase:
             if request.method != "POST":

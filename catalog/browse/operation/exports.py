@@ -8,8 +8,8 @@ from typing import Any
 
 from catalog.browse.operation.presence_counts import list_presence
 from catalog.browse.operation.tree_search import find_nodes
-from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import ObservedDays
 from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.models import Operation
 from wire.table_exports import Table

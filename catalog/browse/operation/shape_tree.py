@@ -20,8 +20,8 @@ from catalog.drift.presence.current_presence import find_probably_gone, list_no_
 from catalog.drift.presence.load_no_longer_seen import find_no_longer_seen_of
 from catalog.drift.presence.stored_absences import find_absence_states
 from catalog.drift.queries import find_latest_changes
-from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import ObservedDays
 from catalog.evidence.parts import PartShape
 from catalog.models import Operation
 from wire.address_members import read_text

@@ -23,8 +23,8 @@ from catalog.drift.presence.property_counts import count_properties
 from catalog.drift.version_comparison import compare_versions, has_version
 from catalog.drift.version_timeline import build_timeline, fold_media_types
 from catalog.evidence.active_resets import find_part_reset
-from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.parts import PartShape, build_part_shapes, list_parameters, list_part_nodes
 from catalog.evidence.unobserved_resets import count_before_reset, find_unobserved_reset
 from catalog.models import Operation

@@ -12,8 +12,8 @@ from typing import Any
 
 from affidavit.operations import Part, part_key
 from catalog.browse.operation.presence_counts import Presence, list_presence
-from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import DaySpan, ObservedDays, load_days
 from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.evidence.type_names import SEVERAL_TYPES
 from catalog.models import Operation, OperationDay

@@ -28,8 +28,8 @@ from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.drift.presence.current_presence import CurrentPresence
 from catalog.drift.presence.operation_presence import ComparedOperation, find_node_presence
 from catalog.evidence.active_resets import find_node_reset
-from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
+from catalog.evidence.observed_days import DaySpan, find_days
 from catalog.evidence.parts import PartShape, find_node
 from catalog.models import BaselineReset, Drift, Operation
 from wire.address_members import read_text

@@ -18,10 +18,8 @@ ORDER BY 1
 def drop_interrupted_indexes() -> None:
     """Drop every invalid index that nobody is still creating. Neither readers nor writers wait meanwhile."""
     for _, table in _list_invalid_indexes():
-        with (
-            transaction.atomic(),
-            connection.cursor() as cursor,
-        ):  # wait for whoever creates it: perhaps they complete it
+        with transaction.atomic(), connection.cursor() as cursor:
+            # Wait for whoever creates it: perhaps they complete it.
             cursor.execute(f"LOCK TABLE {table} IN SHARE UPDATE EXCLUSIVE MODE")
     for name, _ in _list_invalid_indexes():
         with connection.cursor() as cursor:

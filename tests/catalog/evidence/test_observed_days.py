@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from catalog.evidence.days import DaySpan, Gap, find_days, find_gap, load_days
+from catalog.evidence.observed_days import DaySpan, Gap, find_days, find_gap, load_days
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation, OperationDay
 from catalog.operation_queries import prefetch_evidence
