@@ -11,7 +11,7 @@ from django.template import Context
 
 from catalog.drift.queries import list_breaking_drift
 from catalog.models import Drift
-from workspaces.annotations.marks import DRIFT, ChartEvent, place_marks
+from workspaces.annotations.marks import COMPATIBLE, DRIFT, ChartEvent, place_marks
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.templatetags.addresses import page_url
 
@@ -79,4 +79,5 @@ def _describe_drift(context: Context, change: Drift) -> ChartEvent:
     operation = change.operation
     location = change.pointer or change.part
     address = page_url(context, "change", id=change.pk)
-    return ChartEvent(change.at, f"{operation.method} {operation.path}: {location} {change.words}", address, DRIFT)
+    text = f"{operation.method} {operation.path}: {location} {change.words}"
+    return ChartEvent(change.at, text, address, DRIFT if change.breaks else COMPATIBLE)

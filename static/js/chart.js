@@ -146,13 +146,13 @@
       text: names.map((name) => name.text),
       textposition: names.map((name) => name.position),
       textfont: { size: NAME_SIZE },
-      marker: { size: 9, color: colours, symbol: visibleMarks.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
+      marker: { size: 9, color: colours, symbol: visibleMarks.map((mark) => (mark.kind === "annotation" ? "triangle-down" : "diamond")) },
       customdata: visibleMarks.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
       hovertemplate: "%{customdata}<extra></extra>",
     };
     const shapes = visibleMarks.map((mark, index) => ({
       type: "line", xref: "x", yref: "paper", x0: labels[mark.bucket], x1: labels[mark.bucket], y0: 0, y1: 1, layer: "below",
-      line: { width: 1, dash: mark.kind === "drift" ? "solid" : "dot", color: colours[index] },
+      line: { width: 1, dash: mark.kind === "annotation" ? "dot" : "solid", color: colours[index] },
     }));
     const yaxis2 = { overlaying: "y", range: [0, 1], visible: false, fixedrange: true };
     return { traces: [trace], layout: { shapes: [...(figure.layout.shapes ?? []), ...shapes], yaxis2, margin: { t: 24 * TEXT_SCALE } } };

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-ANNOTATION, DRIFT = "annotation", "drift"
+ANNOTATION, COMPATIBLE, DRIFT = "annotation", "compatible", "drift"
+KINDS = (DRIFT, COMPATIBLE, ANNOTATION)  # of events, the most severe first
 MAX_TEXTS = 5  # shown by a mark when the pointer is over it
 
 
@@ -17,7 +18,7 @@ class ChartEvent:
     """Something that happened at a moment.
 
     url: the address that it leads to, empty for none.
-    kind: ANNOTATION or DRIFT.
+    kind: ANNOTATION, DRIFT for breaking drift, or COMPATIBLE for drift that breaks nobody.
     """
 
     at: datetime
@@ -38,8 +39,8 @@ class Mark:
 
     @property
     def kind(self) -> str:
-        """Return DRIFT if any of the events is breaking drift, else ANNOTATION."""
-        return DRIFT if any(event.kind == DRIFT for event in self.events) else ANNOTATION
+        """Return the most severe kind of the events."""
+        return min((event.kind for event in self.events), key=KINDS.index)
 
     @property
     def texts(self) -> Sequence[str]:

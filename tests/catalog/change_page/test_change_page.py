@@ -456,6 +456,9 @@ def test_a_new_status_shows_how_many_calls_had_it_each_day(api, browser_client, 
     drift = Drift.objects.get(part="403")
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
     assert "Calls with 403 by day" in page
+    events = page.partition('class="chart-events"')[2].partition("</ul>")[0]
+    assert ">Drift detected:" in events
+    assert "Breaking" not in events, "a new status breaks nobody"
     assert "2 answers</span> when detected" in page
     assert "Presence by day" not in page
     assert "Values by type" not in page

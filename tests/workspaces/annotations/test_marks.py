@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from workspaces.annotations.marks import DRIFT, ChartEvent, place_marks
+from workspaces.annotations.marks import COMPATIBLE, DRIFT, ChartEvent, place_marks
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 STARTS = [int((START + timedelta(days=day)).timestamp()) for day in range(7)]
@@ -32,3 +32,8 @@ def test_breaking_drift_gives_its_kind_to_the_mark():
     first, second = place_marks(STARTS, [event(1), event(2, "GET /a: /x removed", DRIFT), event(30)])
     assert (first.kind, second.kind) == ("drift", "annotation")
     assert first.as_json()["texts"] == ["Deploy", "GET /a: /x removed"]
+
+
+def test_a_mark_has_the_kind_of_its_most_severe_event():
+    events = [event(1), event(2, "GET /a: /b added", COMPATIBLE), event(3, "GET /a: /x removed", DRIFT)]
+    assert [place_marks(STARTS, events[:count])[0].kind for count in (1, 2, 3)] == ["annotation", COMPATIBLE, DRIFT]
